@@ -1,0 +1,30 @@
+// The list of guest virtual addresses in a LIST call.
+#pragma once
+
+#include "flush/wire.h"
+
+namespace hvtlb::hv {
+
+/// `fill_gva_list()`: writes entries for `[start, end)` to `list` and returns how many. The page
+/// number of an entry is the cursor's with its low 12 bits cut off, its count comes from the length
+/// that remains: an unaligned start can leave the last page uncovered, as in the kernel. An empty
+/// or reversed range gives one entry of one page.
+inline u32 fill_gva_list(u64* list, u64 start, u64 end) {
+  u32 entries = 0;
+  u64 cursor = start;
+  do {
+    const u64 remaining = end > cursor ? end - cursor : 0;
+    u64 entry = cursor & kPageMask;
+    if (remaining >= kTlbFlushUnit) {
+      entry |= ~kPageMask;
+      cursor += kTlbFlushUnit;
+    } else if (remaining != 0) {
+      entry |= (remaining - 1) >> kPageShift;
+      cursor = end;
+    }
+    list[entries++] = entry;
+  } while (cursor < end);
+  return entries;
+}
+
+}  // namespace hvtlb::hv

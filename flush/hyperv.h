@@ -1,0 +1,153 @@
+// Hyper-V's flush by hypercall: arch/x86/hyperv/mmu.c, and the fix under review.
+#pragma once
+
+#include "flush/gva_list.h"
+#include "flush/native.h"
+#include "flush/targets.h"
+#include "flush/vpset.h"
+#include "model/kernel.h"
+
+namespace hvtlb {
+
+/// `hv_do_rep_hypercall()`: repeats a list call until all entries are done; a simple call is one
+/// round. Returns the status. A host that answers success without progress would keep the kernel in
+/// this loop for ever; here it ends, and the caller of the policy sees the incomplete result.
+template <MemoryPolicy P>
+u16 hv_do_rep_hypercall(Kernel<P>& k, Cpu self, u64 control, std::span<const u64> input) {
+  for (;;) {
+    const u64 result = k.mem.hypercall(self, control, input);
+    const u32 done = hv::result_reps_completed(result);
+    if (hv::result_status(result) != hv::kStatusSuccess || done >= hv::rep_count(control))
+      return hv::result_status(result);
+    if (done <= hv::rep_start(control)) return hv::kStatusInvalidParameter;
+    control = hv::with_rep_start(control, done);
+  }
+}
+
+/// Chooses the range's form and makes the call: the whole space, or a list behind `header` words.
+template <MemoryPolicy P>
+u16 hyperv_call(Kernel<P>& k, Cpu self, HypercallInputPage& page, const FlushTlbInfo& info, bool ex,
+                u32 nr_bank) {
+  const u32 header = (ex ? hv::kExHeader : hv::kPlainHeader) + nr_bank;
+  const u64 max_gvas = HypercallInputPage::kBytes / sizeof(u64) - header;
+  const u16 space = ex ? hv::kFlushVirtualAddressSpaceEx : hv::kFlushVirtualAddressSpace;
+  const u16 list = ex ? hv::kFlushVirtualAddressListEx : hv::kFlushVirtualAddressList;
+  u64 control = 0;
+  if (info.end == kTlbFlushAll) {
+    page.words[hv::kFlagsWord] |= hv::kFlushNonGlobalMappingsOnly;
+    control = hv::control_word(space, 0, nr_bank);
+  } else if (info.end != 0 && (info.end - info.start) / hv::kTlbFlushUnit > max_gvas) {
+    // The quotient is rounded down where the list needs it rounded up (zoo Z15).
+    control = hv::control_word(space, 0, nr_bank);
+  } else {
+    const u32 entries = hv::fill_gva_list(&page.words[header], info.start, info.end);
+    control = hv::control_word(list, entries, nr_bank);
+  }
+  return hv_do_rep_hypercall(k, self, control, page.words);
+}
+
+/// Writes the two words that both forms share: whose address space, and the flags.
+inline void fill_flush_header(HypercallInputPage& page, const Guest& guest,
+                              const FlushTlbInfo& info) {
+  page.words[hv::kAddressSpaceWord] = info.has_mm ? guest.mm(info.mm).pgd & kCr3AddrMask : 0;
+  page.words[hv::kFlagsWord] = info.has_mm ? 0 : hv::kFlushAllVirtualAddressSpaces;
+}
+
+/// `hyperv_flush_tlb_others_ex()`. Returns the status; without the hint, or with a target whose VP
+/// is unknown, nothing is called.
+template <MemoryPolicy P, class Targets>
+u16 hyperv_flush_tlb_others_ex(Kernel<P>& k, Cpu self, HypercallInputPage& page, Targets& targets,
+                               const FlushTlbInfo& info) {
+  if (!k.guest.ex_processor_masks_recommended) return hv::kStatusInvalidParameter;
+  fill_flush_header(page, k.guest, info);
+  page.words[hv::kSetFormatWord] = hv::kGenericSetSparse4k;
+  page.words[hv::kValidBankMaskWord] = 0;
+  const int nr_bank = hv::cpumask_to_vpset(k.guest.vp_index, k.guest.hv_max_vp_index, targets,
+                                           &page.words[hv::kExHeader]);
+  if (nr_bank < 0) return hv::kStatusInvalidParameter;
+  const u32 banks = static_cast<u32>(nr_bank);
+  if (banks != 0) page.words[hv::kValidBankMaskWord] = ~u64{0} >> (64 - banks);
+  return hyperv_call(k, self, page, info, true, banks);
+}
+
+/// The hypercall for these targets. Returns whether the flush is done.
+template <MemoryPolicy P, class Targets>
+bool hyperv_flush_targets(Kernel<P>& k, Cpu self, HypercallInputPage& page, Targets targets,
+                          const FlushTlbInfo& info) {
+  fill_flush_header(page, k.guest, info);
+  page.words[hv::kProcessorMaskWord] = 0;
+  bool ex = false;
+  if (targets.equal(k.guest.cpu_present_mask)) {
+    page.words[hv::kFlagsWord] |= hv::kFlushAllProcessors;
+  } else {
+    // The last CPU's VP tells soonest that a plain call will not do; an unknown one does not count,
+    // the walk finds it. The live mask may be empty by now: then there is no last CPU (zoo Z12).
+    const Cpu last = targets.last();
+    ex = last < k.guest.nr_cpus && k.guest.vp_index[last] != kVpInvalid &&
+         k.guest.vp_index[last] >= hv::kVcpusPerSparseBank;
+    if (!ex) {
+      switch (
+          hv::fill_processor_mask(k.guest.vp_index, targets, page.words[hv::kProcessorMaskWord])) {
+        case hv::PlainSet::kFilled: break;
+        case hv::PlainSet::kEmpty: return true;
+        case hv::PlainSet::kInvalidVp: return false;
+        case hv::PlainSet::kNeedsEx: ex = true; break;
+      }
+    }
+  }
+  const u16 status = ex ? hyperv_flush_tlb_others_ex(k, self, page, targets, info)
+                        : hyperv_call(k, self, page, info, false, 0);
+  return status == hv::kStatusSuccess;
+}
+
+/// The fix: filter the mask with the native predicate before anything is chosen from it. Returns
+/// whether the flush is done; otherwise go native, with `info.trim_cpumask` set when the flush
+/// found nobody else to reach and the stale bits should go.
+template <MemoryPolicy P>
+bool hyperv_flush_filtered(Kernel<P>& k, Cpu self, std::span<const u64> cpus, FlushTlbInfo& info) {
+  IrqsOff irqs_off(k.mem, self);
+  HypercallInputPage* page = k.guest.input_page(self);
+  if (page == nullptr) return false;
+  if (k.rules.hv_trim_round_native && (info.trim_cpumask || mm_in_asid_transition(k, self, info)))
+    return false;
+
+  std::vector<u64>& words = k.guest.scratch_mask(self);
+  const bool remote = filter_targets(k, self, cpus, info, info.freed_tables, words);
+  const PrivateTargets targets{words, k.guest.nr_cpus};
+  if (info.freed_tables && targets.last() >= k.guest.nr_cpus) return true;
+  if (!remote && !info.freed_tables && k.rules.hv_immediate_trim) {
+    info.trim_cpumask = info.has_mm;
+    if (info.has_mm && k.rules.hv_immediate_trim_rewrites_next_trim)
+      k.mem.store(self, k.guest.mm(info.mm).next_trim_cpumask, k.guest.jiffies + k.guest.hz);
+    return false;
+  }
+  return hyperv_flush_targets(k, self, *page, targets, info);
+}
+
+/// The builder before the fix. Returns whether the flush is done.
+template <MemoryPolicy P>
+bool hyperv_flush_unfiltered(Kernel<P>& k, Cpu self, std::span<const u64> cpus,
+                             const FlushTlbInfo& info) {
+  IrqsOff irqs_off(k.mem, self);
+  HypercallInputPage* page = k.guest.input_page(self);
+  if (page == nullptr) return false;
+  const bool skip_lazy = k.rules.hv_targets == HypervTargets::kNotLazy && !info.freed_tables;
+  return hyperv_flush_targets(k, self, *page, LiveTargets<P>{k, self, cpus, skip_lazy}, info);
+}
+
+/// `hyperv_flush_tlb_multi()`. Whatever stops the hypercall, its status included, ends in the
+/// native path over the whole mask.
+template <MemoryPolicy P>
+void hyperv_flush_tlb_multi(Kernel<P>& k, Cpu self, std::span<const u64> cpus,
+                            const FlushTlbInfo& info) {
+  FlushTlbInfo native = info;
+  if (k.guest.hypercall_page) {
+    const bool done = k.rules.hv_targets == HypervTargets::kNativePredicate
+                          ? hyperv_flush_filtered(k, self, cpus, native)
+                          : hyperv_flush_unfiltered(k, self, cpus, info);
+    if (done) return;
+  }
+  native_flush_tlb_multi(k, self, cpus, native);
+}
+
+}  // namespace hvtlb

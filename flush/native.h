@@ -1,0 +1,31 @@
+// The native path: IPIs.
+#pragma once
+
+#include "flush/predicate.h"
+#include "model/flush_tlb_func.h"
+
+namespace hvtlb {
+
+/// `native_flush_tlb_multi()`: runs the handler on every online CPU of the mask that passes the
+/// predicate; with freed tables, or while the mm moves to a global ASID, on every online CPU of it.
+template <MemoryPolicy P>
+void native_flush_tlb_multi(Kernel<P>& k, Cpu self, std::span<const u64> cpumask,
+                            const FlushTlbInfo& info) {
+  const bool unconditional = info.freed_tables || mm_in_asid_transition(k, self, info);
+  // Whether this CPU takes part is decided on entry; the others as their IPI is queued.
+  const bool self_in_mask = cpumask_test_cpu(k.mem, self, self, cpumask);
+  CpuMask targets(k.guest.nr_cpus);
+  for (u32 at = 0; at < cpumask.size(); ++at) {
+    u64 word = k.mem.load(self, cpumask[at]) & k.guest.cpu_online_mask[at];
+    for (; word != 0; word &= word - 1) {
+      const Cpu cpu = at * kBitsPerWord + static_cast<u32>(std::countr_zero(word));
+      if (cpu == self) continue;
+      if (unconditional || should_flush_tlb(k, self, cpu, info)) targets.set(cpu);
+    }
+  }
+  if (self_in_mask && (unconditional || should_flush_tlb(k, self, self, info))) targets.set(self);
+  k.mem.flush_sent_natively(self, targets, info);
+  k.mem.on_each_cpu(self, targets, [&k, &info](Cpu cpu) { flush_tlb_func(k, cpu, info); });
+}
+
+}  // namespace hvtlb

@@ -1,0 +1,96 @@
+#include "flush/recorder.h"
+
+#include "flush/predicate.h"
+#include "flush/wire.h"
+
+namespace hvtlb {
+
+std::string_view name_of(Outcome outcome) {
+  static constexpr std::string_view kNames[] = {"none", "local", "native", "hypercall"};
+  return kNames[static_cast<unsigned>(outcome)];
+}
+
+std::string_view name_of(Excess excess) {
+  static constexpr std::string_view kNames[] = {"offline", "self", "switching", "lazy", "stale"};
+  return kNames[static_cast<unsigned>(excess)];
+}
+
+u32 FlushRecord::nr_ipis() const {
+  if (outcome != Outcome::kNative) return 0;
+  return sent.count() - (sent.test(request.initiating_cpu) ? 1 : 0);
+}
+
+bool FlushRecorder::needs(Cpu cpu, const FlushTlbInfo& info) const {
+  if (!kernel_.guest.online(cpu)) return false;
+  if (info.has_mm) {
+    if (!truth_.selects(cpu, info.mm)) return false;
+    if (info.freed_tables) return true;
+    return truth_.uses(cpu) == info.mm && truth_.may_hold_old(cpu, info.mm, covered_range(info));
+  }
+  for (const auto& each : kernel_.mem.pending)
+    if (truth_.uses(cpu) == each.mm && truth_.may_hold_old(cpu, each.mm, each.range)) return true;
+  return false;
+}
+
+Excess FlushRecorder::classify(Cpu cpu) const {
+  const CpuTlbStateShared& shared = kernel_.guest.cpu_tlbstate_shared[cpu];
+  if (!kernel_.guest.online(cpu)) return Excess::kOffline;
+  if (cpu == record_.request.initiating_cpu) return Excess::kSelf;
+  if (shared.loaded_mm == kLoadedMmSwitching) return Excess::kSwitching;
+  if (shared.is_lazy != 0) return Excess::kLazy;
+  return Excess::kStale;
+}
+
+void FlushRecorder::targets_chosen(Cpu self, std::span<const u64> mask, const FlushTlbInfo& info) {
+  const u32 nr_cpus = kernel_.guest.nr_cpus;
+  record_ = FlushRecord{};
+  record_.request = info;
+  record_.mask = CpuMask::from_words(mask, nr_cpus);
+  record_.needed = record_.native = record_.sent = CpuMask(nr_cpus);
+  class_of_.resize(nr_cpus);
+  const bool unconditional = info.freed_tables || mm_in_asid_transition(kernel_, self, info);
+  for (Cpu cpu = 0; cpu < nr_cpus; ++cpu) {
+    if (needs(cpu, info)) record_.needed.set(cpu);
+    class_of_[cpu] = classify(cpu);
+  }
+  record_.mask.for_each([&](Cpu cpu) {
+    if (kernel_.guest.online(cpu) && (unconditional || should_flush_tlb(kernel_, self, cpu, info)))
+      record_.native.set(cpu);
+  });
+}
+
+void FlushRecorder::flushed_locally(Cpu cpu, const FlushTlbInfo&) {
+  record_.outcome = Outcome::kLocal;
+  record_.sent.set(cpu);
+}
+
+void FlushRecorder::sent_natively(Cpu, const CpuMask& targets, const FlushTlbInfo& info) {
+  record_.fell_back = record_.outcome == Outcome::kHypercall;
+  record_.outcome = Outcome::kNative;
+  record_.trim = info.trim_cpumask;
+  record_.sent |= targets;
+}
+
+void FlushRecorder::called(Cpu, u64 control, std::span<const u64> input, const HostEffect& effect) {
+  record_.outcome = Outcome::kHypercall;
+  const auto words = input.first(hv::input_words(control));
+  record_.hypercalls.push_back({control, effect.result, {words.begin(), words.end()}});
+  const Guest& guest = kernel_.guest;
+  if (effect.all_vps) {
+    record_.swept_by_all = true;
+    for (Cpu cpu = 0; cpu < guest.nr_cpus; ++cpu)
+      if (guest.present(cpu)) record_.sent.set(cpu);
+  }
+  for (u32 vp : effect.vps)
+    if (const u32 cpu = guest.cpu_of_vp(vp); cpu != kVpInvalid) record_.sent.set(cpu);
+}
+
+void FlushRecorder::returned(Cpu, const FlushTlbInfo&) {
+  for (CpuMask& mask : record_.excess) mask = CpuMask(record_.sent.size());
+  (record_.sent - record_.needed).for_each([&](Cpu cpu) {
+    record_.excess[static_cast<u32>(class_of_[cpu])].set(cpu);
+  });
+  sink_(record_);
+}
+
+}  // namespace hvtlb

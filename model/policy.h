@@ -1,0 +1,68 @@
+// The seam between the guest's routines and what runs them. The routines are templates on a policy
+// that decides what a load, a LOCKed operation, an IPI or a hypercall does: run at once
+// (sequential.h), or be one step of an explored interleaving. The policy sees addresses and values,
+// never the kernel's types, and it never names a handler.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include "model/cpumask.h"
+#include "model/flush_tlb_info.h"
+#include "model/types.h"
+
+namespace hvtlb {
+
+/// The LOCKed read-modify-write operations that the kernel's routines use.
+enum class RmwOp : u8 { kAdd, kOr, kAnd };
+
+/// Where in a guest routine an access stands; names the step in a counterexample. Costs nothing
+/// where the policy ignores it.
+struct Site {
+  const char* routine;
+  int line;
+
+  static constexpr Site here(const char* routine = __builtin_FUNCTION(),
+                             int line = __builtin_LINE()) {
+    return {routine, line};
+  }
+};
+
+/// What a policy offers. Every call names the CPU that executes it.
+///
+/// Shared memory: `load`, `store`, `locked` (returns the value before), `fence`. Interrupts:
+/// `irq_save`, `irq_restore`, which nest. Hardware: `write_cr3` (the value as written, with PCID
+/// and the no-flush bit 63), `invlpg` (an address and log2 of the size of the page that maps it),
+/// `hypercall` (the control word and the caller's input page; returns the result word).
+/// `on_each_cpu` runs a handler on every CPU of a set, this one included, and returns when all
+/// have run.
+///
+/// Trace points, no steps of their own: `flush_requested` and `batch_requested` (the
+/// generation was just incremented), `flush_targets` (the targets are about to be chosen from the
+/// live mask), `flush_local` (this CPU flushes for itself, no other takes part),
+/// `flush_sent_natively` (the set that the native path reaches) and `flush_returned`.
+template <class P>
+concept MemoryPolicy = requires(P mem, Cpu cpu, u64& word, const u64& const_word, u64 value,
+                                const FlushTlbInfo& info, const CpuMask& targets,
+                                std::span<const u64> live_mask, std::span<const u64> input,
+                                void (*handler)(Cpu)) {
+  { mem.load(cpu, const_word) } -> std::same_as<u64>;
+  { mem.store(cpu, word, value) } -> std::same_as<void>;
+  { mem.locked(cpu, word, RmwOp::kAdd, value) } -> std::same_as<u64>;
+  { mem.fence(cpu) } -> std::same_as<void>;
+  { mem.irq_save(cpu) } -> std::same_as<void>;
+  { mem.irq_restore(cpu) } -> std::same_as<void>;
+  { mem.write_cr3(cpu, value) } -> std::same_as<void>;
+  { mem.invlpg(cpu, value, u8{}) } -> std::same_as<void>;
+  { mem.on_each_cpu(cpu, targets, handler) } -> std::same_as<void>;
+  { mem.hypercall(cpu, value, input) } -> std::same_as<u64>;
+  { mem.flush_requested(cpu, info) } -> std::same_as<void>;
+  { mem.batch_requested(cpu, info) } -> std::same_as<void>;
+  { mem.flush_targets(cpu, live_mask, info) } -> std::same_as<void>;
+  { mem.flush_local(cpu, info) } -> std::same_as<void>;
+  { mem.flush_sent_natively(cpu, targets, info) } -> std::same_as<void>;
+  { mem.flush_returned(cpu, info) } -> std::same_as<void>;
+};
+
+}  // namespace hvtlb

@@ -1,0 +1,97 @@
+// The rules of one kernel era, as named fields. An era (eras.h) is a row of these; a fault of the
+// bug zoo is an era with one field changed.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/types.h"
+
+namespace hvtlb {
+
+/// How `switch_mm_irqs_off()` enters the next mm's mask.
+enum class NextBit : u8 {
+  kLockedSet,   ///< always a LOCKed set, which is also a full fence
+  kSetIfClear,  ///< test first, LOCKed set only when the bit is clear (209954cbc7d0, v6.14)
+};
+
+/// What `switch_mm_irqs_off()` does with the bit in the previous mm's mask.
+enum class PrevBit : u8 {
+  kCleared,     ///< LOCKed clear before CR3 is written (eager upkeep)
+  kLeftBehind,  ///< stays; a handler trims it later (209954cbc7d0, v6.14)
+};
+
+/// When `loaded_mm` becomes LOADED_MM_SWITCHING.
+enum class SwitchingMarker : u8 {
+  kAfterGenRead,  ///< after the next mm's generation was read: too late to be of use to a sender
+  kBeforeBits,    ///< before the mask bits and the generation
+};
+
+/// What `flush_tlb_func()` does when another mm than the request's is loaded.
+enum class ForeignMm : u8 {
+  kRemoteReturns,  ///< a remote CPU returns; the initiator is assumed to run the mm
+  kClearsOwnBit,   ///< any CPU clears its own bit in the request's mask and returns (v6.14)
+};
+
+/// Which CPUs of the mask Hyper-V's builder names when no page tables were freed.
+enum class HypervTargets : u8 {
+  kWholeMask,        ///< every CPU of the mask (to v6.3 and the stable trees based on it)
+  kNotLazy,          ///< CPUs that are not lazy (493cc07385cf, v6.4)
+  kNativePredicate,  ///< CPUs for which the native predicate holds (the fix under review)
+};
+
+/// What the all-processors test and the choice of the hypercall's format look at.
+enum class HypervFormatFrom : u8 {
+  kMask,     ///< the mask as passed
+  kTargets,  ///< the filtered targets (the fix under review)
+};
+
+/// One era's behaviour, field by field.
+struct Rules {
+  // switch_mm_irqs_off()
+  NextBit next_bit = NextBit::kLockedSet;
+  PrevBit prev_bit = PrevBit::kCleared;
+  SwitchingMarker switching_marker = SwitchingMarker::kAfterGenRead;
+  bool fence_if_bit_set = false;    ///< full fence before the generation is read, set or not
+  bool same_mm_repairs_bit = true;  ///< a switch to the loaded mm sets a missing mask bit
+  // The native predicate, should_flush_tlb()
+  bool predicate_loaded_mm = false;  ///< not lazy is not enough: the mm must be loaded
+  bool predicate_switching = false;  ///< LOADED_MM_SWITCHING counts as the mm
+  // Trimming
+  bool sender_asks_trim = false;  ///< should_trim_cpumask() on the multi-CPU path
+  ForeignMm handler_foreign_mm = ForeignMm::kRemoteReturns;
+  bool unuse_clears_bit = false;  ///< unuse_temporary_mm() clears the temporary mm's bit
+  // Global ASIDs
+  bool global_asid = false;  ///< the branches for mms that move to a global ASID (v6.15)
+  // hyperv_flush_tlb_multi()
+  HypervTargets hv_targets = HypervTargets::kWholeMask;
+  HypervFormatFrom hv_format_from = HypervFormatFrom::kMask;
+  bool hv_trim_round_native = false;  ///< trim rounds and ASID transitions use the native path
+  bool hv_immediate_trim = false;     ///< no remote target: trim now, natively
+  bool hv_immediate_trim_rewrites_next_trim = false;  ///< and put the next periodic round off
+
+  bool operator==(const Rules&) const = default;
+};
+
+/// A field of `Rules` by name, for `--set FIELD=VALUE` and the table of eras.
+struct RulesField {
+  std::string_view name;
+  std::string_view about;                    ///< one line, for `hvtlb eras`
+  std::span<const std::string_view> values;  ///< what it may hold; `false`, `true` for flags
+  unsigned (*get)(const Rules&);             ///< an index into `values`
+  void (*set)(Rules&, unsigned);
+
+  std::string_view value_of(const Rules& rules) const { return values[get(rules)]; }
+};
+
+/// All fields, in the order of `Rules`.
+std::span<const RulesField> rules_fields();
+
+/// The field of that name, or null.
+const RulesField* find_rules_field(std::string_view name);
+
+/// Applies `FIELD=VALUE`. Returns an empty string, or one line that says what is wrong.
+std::string set_rules_field(Rules& rules, std::string_view assignment);
+
+}  // namespace hvtlb

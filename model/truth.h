@@ -1,0 +1,144 @@
+// The hardware truth: what every CPU's TLB may still hold, whatever the kernel believes. It shares
+// nothing with the predicate: it sees only page-table changes, CR3 writes, invalidations, and what
+// was asked to be flushed.
+//
+// Time is counted per mm, in changes of its page table (`version`). For every CPU and PCID the
+// truth keeps an age: each translation that may be cached is at least as new as version `base`, and
+// newer inside `patches`. The same for the paging-structure cache. A CPU whose CR3 selects the mm
+// may fill at any moment, so right after a flush at version v the oldest possible entry is v.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/cpumask.h"
+#include "model/flush_tlb_info.h"
+#include "model/types.h"
+
+namespace hvtlb {
+
+/// What a host's flush of a target VP removes there.
+enum class HostScope : u8 {
+  kWholeTlb,      ///< every PCID (KVM ignores AddressSpace)
+  kAddressSpace,  ///< all PCIDs that hold entries of the given CR3 (the most the TLFS promises)
+  kIfCr3Matches,  ///< the current PCID, only if CR3 selects the given address space now
+  kCurrentPcid,   ///< the current PCID, whatever it holds
+};
+
+/// A lower bound on the version of everything that a cache may hold of one mm.
+struct CacheAge {
+  struct Patch {
+    AddressRange range;
+    u64 version;
+  };
+  u64 base = 0;
+  std::vector<Patch> patches;  ///< newer than `base`, by range
+
+  u64 at(u64 va) const;  ///< the oldest version possible at this address
+};
+
+/// One PCID's contents on one CPU.
+struct TaggedCache {
+  u64 life = 0;       ///< the life of the mm it belongs to (`TruthMm::life`); 0: empty
+  u64 mm_slot = 0;    ///< the mm's slot
+  bool empty = true;  ///< nothing cached; becomes possibly full when selected
+  CacheAge pages;
+  CacheAge walks;
+};
+
+/// A page-table change or a flush request, remembered until every cache has left it behind.
+struct TruthEvent {
+  u64 version;  ///< the mm's version right after the change, or at the increment
+  u64 tlb_gen;  ///< of a request: the generation it made; 0 for a change
+  AddressRange range;
+  bool freed_tables;
+  bool returned;  ///< of a request: the flush has returned
+};
+
+/// How many events of an mm are remembered. A cache that falls behind further and is then used is
+/// taken as stale: no correct rule lets that happen.
+inline constexpr u32 kTruthHistory = 1024;
+
+/// Requests that wait for their batch to be flushed; more than this is refused.
+inline constexpr u32 kMaxPendingRequests = 65536;
+
+struct TruthMm {
+  u64 life = 0;            ///< counts the mms that this slot has held
+  u64 version = 0;         ///< page-table changes so far, over all its lives
+  u64 forgotten = 0;       ///< changes up to this version are not remembered
+  u64 required_pages = 0;  ///< version at the increment of the newest returned request
+  u64 required_walks = 0;  ///< the same for requests with freed tables
+  CpuMask selected_by;     ///< CPUs whose CR3 selects the mm
+  std::deque<TruthEvent> changes;
+  std::deque<TruthEvent> requests;
+};
+
+/// One CPU's hardware, as far as translations go.
+struct TruthCpu {
+  u64 cr3_slot = 0;  ///< the mm slot that CR3 selects
+  u64 pcid = 0;
+  MmId uses = kInitMm;  ///< whose translations its code may use now; kInitMm when lazy or idle
+  std::vector<TaggedCache> tags;  ///< by PCID
+};
+
+class Truth {
+ public:
+  explicit Truth(u32 nr_cpus);
+
+  // The page table and the requests
+  void mm_created(MmId mm);
+  void pte_change(MmId mm, AddressRange range, bool freed_tables);
+  void flush_requested(MmId mm, u64 tlb_gen, AddressRange range, bool freed_tables);
+  /// The request has returned: from now on nobody may use what it covered.
+  void flush_returned(MmId mm, u64 tlb_gen);
+
+  // The hardware
+  void write_cr3(Cpu cpu, u64 cr3);
+  void invlpg(Cpu cpu, u64 va, u8 page_shift);
+  /// A hypercall's effect on one CPU: `everything`, or the `ranges`.
+  void host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everything,
+                  std::span<const AddressRange> ranges);
+  void reset_cpu(Cpu cpu);
+
+  /// From now on this CPU's code may use translations of `mm` (kInitMm: of none).
+  void set_uses(Cpu cpu, MmId mm) { cpus_[cpu].uses = mm; }
+  MmId uses(Cpu cpu) const { return cpus_[cpu].uses; }
+  bool selects(Cpu cpu, MmId mm) const { return cpus_[cpu].cr3_slot == mm; }
+  const CpuMask& selected_by(MmId mm) const { return mms_[mm].selected_by; }
+
+  /// Whether this CPU, through its current CR3, may hold something of `range` that is older than
+  /// the page table is now.
+  bool may_hold_old(Cpu cpu, MmId mm, AddressRange range) const;
+
+  /// An address that this CPU may use although a returned flush covered it, if any (P1).
+  std::optional<u64> usable_stale_page(Cpu cpu) const;
+
+  /// An address whose freed page table this CPU may still walk, if any (P2).
+  std::optional<u64> walkable_freed_table(Cpu cpu) const;
+
+  /// Whether the cache under `pcid` holds everything of the requests up to `tlb_gen` as new as
+  /// their increments; otherwise the address that it does not (P3).
+  std::optional<u64> behind_generation(Cpu cpu, u64 pcid, MmId mm, u64 tlb_gen) const;
+
+  /// Whether too many requests are pending to accept another.
+  bool full(MmId mm) const { return mms_[mm].requests.size() >= kMaxPendingRequests; }
+
+ private:
+  const TaggedCache* selected_cache(Cpu cpu) const;
+  TaggedCache& tag(Cpu cpu, u64 pcid);
+  void make_fresh(TaggedCache& cache) const;
+  void patch(CacheAge& age, const TruthMm& mm, AddressRange range, bool walks) const;
+  void flush_tag(TaggedCache& cache, bool everything, std::span<const AddressRange> ranges,
+                 bool selected);
+  void remember(std::deque<TruthEvent>& events, TruthMm& mm, const TruthEvent& event);
+  std::optional<u64> stale_page(const CacheAge& age, const TruthMm& mm, AddressRange range,
+                                u64 version, bool walks) const;
+
+  std::vector<TruthMm> mms_;
+  std::vector<TruthCpu> cpus_;
+};
+
+}  // namespace hvtlb

@@ -1,0 +1,161 @@
+#include "scenario/machine.h"
+
+#include <algorithm>
+
+#include "model/hotplug.h"
+
+namespace hvtlb {
+
+Machine::Machine(const MachineShape& shape, const Rules& rules, HypercallHost* host)
+    : rules_(rules),
+      guest_(shape),
+      truth_(shape.nr_cpus),
+      policy_(guest_, truth_, host != nullptr ? *host : named_targets_),
+      dropped_(1) {}
+
+OpError Machine::check(const Op& op) const {
+  const bool names_cpu = op.kind != OpKind::kTick && op.kind != OpKind::kBatchAdd &&
+                         op.kind != OpKind::kNewMm && op.kind != OpKind::kDropMm;
+  if (names_cpu) {
+    if (op.cpu >= guest_.nr_cpus) return OpError::kNoSuchCpu;
+    if (op.kind == OpKind::kOnline)
+      return guest_.online(op.cpu) ? OpError::kCpuOnline : OpError::kNone;
+    if (!guest_.online(op.cpu)) return OpError::kCpuOffline;
+    const bool inside = guest_.cpu_tlbstate[op.cpu].temporary_mm_prev.has_value();
+    if (op.kind == OpKind::kUnuseTemporaryMm)
+      return inside ? OpError::kNone : OpError::kNotInsideTemporaryMm;
+    if (inside && op.kind != OpKind::kTouch) return OpError::kInsideTemporaryMm;
+  }
+  switch (op.kind) {
+    case OpKind::kSwitchMm:
+    case OpKind::kFlushMmRange:
+    case OpKind::kBatchAdd:
+    case OpKind::kUseTemporaryMm:
+    case OpKind::kDropMm:
+      if (!guest_.alive(op.mm)) return OpError::kNoSuchMm;
+      if (dropped_[op.mm] && op.kind != OpKind::kFlushMmRange) return OpError::kMmDropped;
+      break;
+    default: break;
+  }
+  switch (op.kind) {
+    case OpKind::kFlushMmRange: return op.stride_shift > 63 ? OpError::kStride : OpError::kNone;
+    case OpKind::kBatchAdd:
+      return policy_.pending.size() >= kMaxPendingRequests ? OpError::kTooManyPending
+                                                           : OpError::kNone;
+    case OpKind::kDropMm: return op.mm == kInitMm ? OpError::kNotForInitMm : OpError::kNone;
+    case OpKind::kNewMm:
+      return guest_.nr_alive() >= kMaxMms ? OpError::kTooManyMms : OpError::kNone;
+    default: return OpError::kNone;
+  }
+}
+
+OpError Machine::apply(const Op& op) {
+  if (const OpError error = check(op); error != OpError::kNone) return error;
+  const bool may_wait = op.kind == OpKind::kFlushMmRange || op.kind == OpKind::kBatchFlush;
+  if (may_wait && nr_inside_temporary_mm_ != 0) return run_or_roll_back(op);
+  run(op);
+  if (!dying_.empty()) free_dropped_mms();
+  return OpError::kNone;
+}
+
+OpError Machine::run_or_roll_back(const Op& op) {
+  const Guest guest = guest_;
+  const Truth truth = truth_;
+  const TlbBatch batch = batch_;
+  const auto pending = policy_.pending;
+  const auto violations = policy_.violations;
+  const u64 nr_violations = policy_.nr_violations;
+  policy_.waits_for.reset();
+  run(op);
+  if (!policy_.waits_for) {
+    if (!dying_.empty()) free_dropped_mms();
+    return OpError::kNone;
+  }
+  guest_ = guest;
+  truth_ = truth;
+  batch_ = batch;
+  policy_.pending = pending;
+  policy_.violations = violations;
+  policy_.nr_violations = nr_violations;
+  return OpError::kIpiInsideTemporaryMm;
+}
+
+void Machine::run(const Op& op) {
+  Kernel<SequentialPolicy> k{guest_, rules_, policy_};
+  switch (op.kind) {
+    case OpKind::kSwitchMm:
+      truth_.set_uses(op.cpu, op.mm);
+      switch_mm(k, op.cpu, op.mm);
+      break;
+    case OpKind::kEnterLazy:
+      truth_.set_uses(op.cpu, kInitMm);
+      enter_lazy_tlb(k, op.cpu);
+      break;
+    case OpKind::kLeaveMm:
+      truth_.set_uses(op.cpu, kInitMm);
+      leave_mm(k, op.cpu);
+      break;
+    case OpKind::kUseTemporaryMm:
+      ++nr_inside_temporary_mm_;
+      truth_.set_uses(op.cpu, op.mm);
+      use_temporary_mm(k, op.cpu, op.mm);
+      break;
+    case OpKind::kUnuseTemporaryMm:
+      --nr_inside_temporary_mm_;
+      truth_.set_uses(op.cpu, *guest_.cpu_tlbstate[op.cpu].temporary_mm_prev);
+      unuse_temporary_mm(k, op.cpu);
+      break;
+    case OpKind::kFlushMmRange: {
+      const bool everything = op.end == kTlbFlushAll ||
+                              (op.end - op.start) >> op.stride_shift > kTlbSinglePageFlushCeiling;
+      truth_.pte_change(op.mm,
+                        everything ? AddressRange{0, kTlbFlushAll}
+                                   : covered_range(op.start, op.end, op.stride_shift),
+                        op.freed_tables);
+      flush_tlb_mm_range(k, op.cpu, op.mm, op.start, op.end, op.stride_shift, op.freed_tables);
+      break;
+    }
+    case OpKind::kBatchAdd: {
+      FlushTlbInfo info;
+      info.start = op.start & kPageMask;
+      info.end = info.start + kPageSize;
+      truth_.pte_change(op.mm, covered_range(info), false);
+      arch_tlbbatch_add_pending(k, op.cpu, batch_, op.mm, info);
+      break;
+    }
+    case OpKind::kBatchFlush: arch_tlbbatch_flush(k, op.cpu, batch_); break;
+    case OpKind::kTick: guest_.jiffies += op.jiffies; break;
+    case OpKind::kOffline:
+      truth_.set_uses(op.cpu, kInitMm);
+      cpu_offline(k, op.cpu);
+      break;
+    case OpKind::kOnline: cpu_online(k, op.cpu); break;
+    case OpKind::kTouch: policy_.report(check_p1(guest_, truth_, op.cpu)); break;
+    case OpKind::kNewMm:
+      last_new_mm_ = guest_.new_mm();
+      truth_.mm_created(last_new_mm_);
+      dropped_.resize(guest_.nr_mm_slots());
+      dropped_[last_new_mm_] = 0;
+      break;
+    case OpKind::kDropMm:
+      dropped_[op.mm] = 1;
+      dying_.push_back(op.mm);
+      break;
+  }
+}
+
+void Machine::free_dropped_mms() {
+  const auto used = [&](MmId mm) {
+    if (truth_.selected_by(mm).any()) return true;
+    return nr_inside_temporary_mm_ != 0 &&
+           std::any_of(guest_.cpu_tlbstate.begin(), guest_.cpu_tlbstate.end(),
+                       [&](const CpuTlbState& tlb) { return tlb.temporary_mm_prev == mm; });
+  };
+  std::erase_if(dying_, [&](MmId mm) {
+    if (used(mm)) return false;
+    guest_.free_mm(mm);
+    return true;
+  });
+}
+
+}  // namespace hvtlb
