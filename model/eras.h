@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "model/checks.h"
 #include "model/rules.h"
 
 namespace hvtlb {
@@ -31,6 +32,10 @@ const Era* find_era(std::string_view name);
 
 /// The names of all eras, separated by spaces: for messages.
 std::string era_names();
+
+/// The known fault that explains a broken property in a sequential run on a machine with this
+/// `hv_max_vp_index`, or null: then the violation is a finding.
+const KnownFault* known_fault_of(const Era& era, u32 hv_max_vp_index, Property property);
 
 /// The newest era before the fix, and the fix: what `hvtlb compare` shows side by side.
 inline constexpr std::string_view kEraBeforeFix = "v6.17.5";

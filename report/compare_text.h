@@ -1,0 +1,35 @@
+// A comparison as text.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/comparison.h"
+
+namespace hvtlb {
+
+struct CompareTextOptions {
+  std::size_t rows = 24;   ///< how many rows of flushes to show at the most
+  bool cpu_lists = false;  ///< name the CPUs, not only their number
+  std::optional<CostModel> cost;
+};
+
+/// One scenario in full: the machine, flush by flush, totals, and what made the difference.
+std::string compare_text(const Comparison& comparison, const CompareTextOptions& options);
+
+/// Several runs as one table, with the sentences that explain each.
+std::string sweep_text(const std::vector<Comparison>& runs, const CompareTextOptions& options);
+
+/// `96 CPUs, VP n = CPU n, HZ 250, PCID on, Hyper-V`.
+std::string machine_text(const MachineShape& machine, const VpNumbering& vp);
+
+/// `mprotect A, 1 page on CPU 0`.
+std::string request_text(const FlushRow& row);
+
+/// `all-processors call, SPACE, 24 bytes`, `native, 3 IPIs and this CPU`, ...
+std::string reach_text(const FlushRecord& record);
+
+/// `94 lazy, 1 stale`, `-` when nobody was reached in vain.
+std::string excess_text(const FlushRecord& record);
+
+}  // namespace hvtlb
