@@ -4,6 +4,27 @@
 
 #include "cli/command.h"
 
+namespace {
+
+/// One line on standard error; a word that is no subcommand is named.
+int refuse(const CLI::App& app, const std::string& first, const std::string& what) {
+  std::string known;
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    if (sub->get_name() == first) {
+      fmt::print(stderr, "hvtlb {}: {}\n", first, what);
+      return hvtlb::cli::kExitUsage;
+    }
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", sub->get_name());
+  }
+  if (first.empty() || first.front() == '-')
+    fmt::print(stderr, "hvtlb: {} ({}); see hvtlb --help\n", what, known);
+  else
+    fmt::print(stderr, "hvtlb: found '{}', expected one of {}\n", first, known);
+  return hvtlb::cli::kExitUsage;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace hvtlb::cli;
   // A reader that goes away (`hvtlb ... | head`) ends the program quietly.
@@ -15,15 +36,14 @@ int main(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 holds or success, 1 bad usage or input, 2 unknown, 3 violated.\n"
       "Example: hvtlb compare --cpus 32,96");
-  const std::vector<Command> commands{make_compare(app), make_encode(app), make_step(app),
-                                      make_eras(app)};
+  const std::vector<Command> commands{make_compare(app), make_replay(app), make_encode(app),
+                                      make_step(app),    make_eras(app),   make_completion(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "hvtlb: {}\n", error.what());
-    return kExitUsage;
+    return refuse(app, argc > 1 ? argv[1] : "", error.what());
   }
   for (const Command& command : commands)
     if (command.app->parsed()) return command.run();

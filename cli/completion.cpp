@@ -1,0 +1,71 @@
+// `hvtlb completion`: a bash completion script, made from the program's own options.
+#include <fmt/format.h>
+#include <memory>
+
+#include "cli/command.h"
+#include "model/eras.h"
+#include "scenario/builtin.h"
+
+namespace hvtlb::cli {
+namespace {
+
+std::string option_names(const CLI::App& app) {
+  std::string names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names += fmt::format(" --{}", name);
+  return names;
+}
+
+int run(const CLI::App& app) {
+  std::string commands;
+  std::string cases;
+  for (const CLI::App* sub : app.get_subcommands({})) {
+    commands += fmt::format(" {}", sub->get_name());
+    cases +=
+        fmt::format("    {}) words=\"{}\" ;;\n", sub->get_name(), option_names(*sub).substr(1));
+  }
+  std::string scenarios = "regression";
+  for (const BuiltinScenario& each : builtin_scenarios())
+    scenarios += fmt::format(" {}", each.name);
+  fmt::print(R"sh(# bash completion for hvtlb: eval "$(hvtlb completion)"
+_hvtlb() {
+    {
+      local word = $ {
+        { COMP_WORDS[COMP_CWORD] }
+      }
+      previous = $ {
+        { COMP_WORDS[COMP_CWORD - 1] }
+      }
+      words = COMPREPLY = () if["$COMP_CWORD" - eq 1]; then
+    COMPREPLY=($(compgen -W "{} --help --version" -- "$word"))
+    return
+  fi
+  case $previous in
+    --era|eras) words="{}" ;
+      ;
+    compare) words="{}" ;
+    ;
+    esac if[-n "$words"]&& [[$word != -*]];
+    then COMPREPLY = ($(compgen - W "$words" --"$word") $(compgen - f-- "$word")) return fi case $ {
+      { COMP_WORDS[1] }
+    }
+    in {}
+    esac if [[$word == -*]];
+    then COMPREPLY = ($(compgen - W "$words" --"$word")) else COMPREPLY =
+        ($(compgen - f-- "$word")) fi
+    }}
+complete -F _hvtlb hvtlb
+)sh",
+             commands.substr(1), era_names(), scenarios, cases);
+  return kExitHolds;
+}
+
+}  // namespace
+
+Command make_completion(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("completion", "A bash completion script");
+  sub->footer("Example: eval \"$(hvtlb completion)\"");
+  return {sub, [&app] { return run(app); }};
+}
+
+}  // namespace hvtlb::cli
