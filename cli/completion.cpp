@@ -9,6 +9,34 @@
 namespace hvtlb::cli {
 namespace {
 
+/// Arguments: the subcommands, the eras, the scenarios, and a case for every subcommand.
+constexpr std::string_view kScript = R"sh(# bash completion for hvtlb: eval "$(hvtlb completion)"
+_hvtlb() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} words=
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "{} --help --version" -- "$word"))
+    return
+  fi
+  case $previous in
+    --era|eras) words="{}" ;;
+    compare) words="{}" ;;
+  esac
+  if [ -n "$words" ] && [[ $word != -* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+    return
+  fi
+  case ${{COMP_WORDS[1]}} in
+{}  esac
+  if [[ $word == -* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}}
+complete -F _hvtlb hvtlb
+)sh";
+
 std::string option_names(const CLI::App& app) {
   std::string names;
   for (const CLI::Option* option : app.get_options())
@@ -27,36 +55,7 @@ int run(const CLI::App& app) {
   std::string scenarios = "regression";
   for (const BuiltinScenario& each : builtin_scenarios())
     scenarios += fmt::format(" {}", each.name);
-  fmt::print(R"sh(# bash completion for hvtlb: eval "$(hvtlb completion)"
-_hvtlb() {
-    {
-      local word = $ {
-        { COMP_WORDS[COMP_CWORD] }
-      }
-      previous = $ {
-        { COMP_WORDS[COMP_CWORD - 1] }
-      }
-      words = COMPREPLY = () if["$COMP_CWORD" - eq 1]; then
-    COMPREPLY=($(compgen -W "{} --help --version" -- "$word"))
-    return
-  fi
-  case $previous in
-    --era|eras) words="{}" ;
-      ;
-    compare) words="{}" ;
-    ;
-    esac if[-n "$words"]&& [[$word != -*]];
-    then COMPREPLY = ($(compgen - W "$words" --"$word") $(compgen - f-- "$word")) return fi case $ {
-      { COMP_WORDS[1] }
-    }
-    in {}
-    esac if [[$word == -*]];
-    then COMPREPLY = ($(compgen - W "$words" --"$word")) else COMPREPLY =
-        ($(compgen - f-- "$word")) fi
-    }}
-complete -F _hvtlb hvtlb
-)sh",
-             commands.substr(1), era_names(), scenarios, cases);
+  fmt::print(kScript, commands.substr(1), era_names(), scenarios, cases);
   return kExitHolds;
 }
 

@@ -347,7 +347,9 @@ Scenario read(const std::string& text, const std::string& file, std::optional<u6
   read_processes(processes, scenario);
   scenario.steps = StepReader(scenario).read(steps, 1);
   if (operations(scenario.steps, scenario.machine.nr_cpus) > kMaxOperations)
-    refuse(steps, fmt::format("at most {} operations in all", kMaxOperations));
+    throw StepTextError{mark_of(steps), fmt::format("found more than {0} operations in all, "
+                                                    "expected at most {0}",
+                                                    kMaxOperations)};
   return scenario;
 }
 
