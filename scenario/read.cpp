@@ -17,6 +17,7 @@ namespace {
 
 Mark mark_of(const YAML::Node& node) {
   const YAML::Mark mark = node.Mark();
+  if (mark.is_null()) return {1, 1};  // an empty file
   return {static_cast<u32>(mark.line + 1), static_cast<u32>(mark.column + 1)};
 }
 
