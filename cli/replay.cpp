@@ -1,7 +1,6 @@
 // `hvtlb replay`: what a recorded machine's flushes reached, and what they would have reached.
 #include "trace/replay.h"
 
-#include <CLI/Validators.hpp>
 #include <atomic>
 #include <fmt/format.h>
 #include <memory>
