@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# The program as a user meets it: exit codes, streams, and one line for what is wrong.
+# Usage: cli_test.sh PROGRAM
+set -u
+hvtlb=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+passed=0
+
+# expect NAME EXIT PATTERN COMMAND...: the exit code, and a line of the output that matches.
+expect() {
+  local name=$1 exit=$2 pattern=$3
+  shift 3
+  "$@" >"$dir/out" 2>"$dir/err" </dev/null
+  local got=$?
+  if [ $got -eq "$exit" ] && cat "$dir/out" "$dir/err" | grep -qE -- "$pattern"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name: exit $got (expected $exit), expected a line with: $pattern"
+    head -5 "$dir/out" "$dir/err"
+  fi
+}
+# one_line NAME: the last command wrote nothing on standard output and one line on standard error.
+one_line() {
+  if [ -s "$dir/out" ] || [ "$(wc -l <"$dir/err")" -ne 1 ]; then
+    failed=$((failed + 1))
+    echo "FAILED: $1: not one line on standard error"
+  else
+    passed=$((passed + 1))
+  fi
+}
+
+expect "version" 0 '^hvtlb [0-9]' "$hvtlb" --version
+expect "help" 0 'Exit codes' "$hvtlb" --help
+expect "every subcommand's help has an example" 0 'Example' "$hvtlb" compare --help
+expect "limits in the help" 0 'Limits: 4096 CPUs' "$hvtlb" compare --help
+expect "no subcommand" 1 'expected one of|required' "$hvtlb"
+one_line "no subcommand"
+expect "unknown subcommand" 1 "found 'bogus', expected one of" "$hvtlb" bogus
+one_line "unknown subcommand"
+expect "unknown option" 1 'bogus' "$hvtlb" compare --bogus
+one_line "unknown option"
+
+expect "the regression" 0 '2000 all-processor calls with 96 targets each' "$hvtlb" compare
+expect "a sweep" 0 '^ *4096 +regression-lazy' "$hvtlb" compare --cpus 8,4096
+expect "one built-in" 0 '1 trim round with 95 IPIs' "$hvtlb" compare regression-busy
+expect "list" 0 'sparse-vps' "$hvtlb" compare --list
+expect "cost model" 0 'cost model.*hypercall 1' "$hvtlb" compare threads --cost hypercall=1,target=0.5
+expect "bad cost" 1 "found 'x=1'" "$hvtlb" compare --cost x=1
+expect "too many CPUs" 1 "found '1000000', expected numbers from 1 to 4096" "$hvtlb" compare --cpus 1000000
+one_line "too many CPUs"
+expect "unknown era" 1 "found the era 'v9'" "$hvtlb" compare --era v9
+expect "unknown field" 1 "found the field 'x'" "$hvtlb" compare --set x=1
+expect "a set field is marked" 0 'filtered\*' "$hvtlb" compare regression-init --era v6.17.5 --era filtered --set hv_immediate_trim=false
+expect "no such file" 1 'cannot be opened' "$hvtlb" compare "$dir/none.yaml"
+expect "json" 0 '"schema": "hvtlb-compare-1"' "$hvtlb" compare --json
+expect "eras" 0 'native_predicate' "$hvtlb" eras v6.17.5 filtered
+expect "eras json" 0 '"hvtlb-eras-1"' "$hvtlb" eras --json
+expect "completion" 0 'complete -F _hvtlb hvtlb' "$hvtlb" completion
+
+cat >"$dir/finding.yaml" <<'YAML'
+hvtlb-scenario: 1
+machine: {cpus: 4}
+processes: {A: {threads: 2}, B: {threads: 1}}
+steps:
+  - run A on 0
+  - run A on 1, then idle on 1
+  - munmap A 1 page freeing tables on 0
+YAML
+expect "a verdict holds" 0 'violations of P1 to P4 +0 +0' "$hvtlb" compare "$dir/finding.yaml"
+cat >"$dir/z14.yaml" <<'YAML'
+hvtlb-scenario: 1
+machine: {cpus: 4, vp: {offset: 70, stride: 1}, hv_max_vp_index: 4096}
+processes: {A: {threads: 2}}
+steps:
+  - run A on 0
+  - run A on 1
+  - mprotect A 1 page on 0
+YAML
+expect "a known fault" 0 'a known fault of this era' "$hvtlb" compare "$dir/z14.yaml"
+expect "a finding" 3 'P1 \(no missed flush\): CPU' "$hvtlb" compare "$dir/z14.yaml" --era filtered --set hv_immediate_trim=false
+"$hvtlb" compare regression-busy --print-scenario >"$dir/printed.yaml"
+expect "a printed scenario runs" 0 '1 trim round with 95 IPIs' "$hvtlb" compare "$dir/printed.yaml"
+printf 'hvtlb-scenario: 1\nmachine: {cpus: 2}\nprocesses: [A]\nsteps:\n  - run A on 7\n' >"$dir/bad.yaml"
+expect "a bad scenario" 1 'bad.yaml:5:5: found CPU 7, expected CPUs below 2' "$hvtlb" compare "$dir/bad.yaml"
+one_line "a bad scenario"
+"$hvtlb" compare threads --html "$dir/page.html" >/dev/null
+expect "the page is self-contained" 1 '^0$' grep -cE 'src=|href=|<script' "$dir/page.html"
+expect "the page has a picture" 0 '<rect class="needed"' cat "$dir/page.html"
+
+request='{"id":1,"nr_cpus":4,"cur_cpu":0,"present":"0xf","cpus":"0x7","lazy":"0x4","vp_of_cpu":[0,1,2,3],"hv_max_vp_index":3,"pgd_phys":"0x1000","start":"0x7f0000000000","end":"0x7f0000001000"}'
+echo "$request" >"$dir/request"
+expect "encode" 0 '"processor_mask":"0x3"' "$hvtlb" encode "$dir/request"
+printf '%s\n{"id":2}\n%s\n' "$request" "$request" >"$dir/request"
+expect "a refused line" 1 '"error":"nr_cpus: missing"' "$hvtlb" encode "$dir/request"
+[ "$(wc -l <"$dir/out")" -eq 3 ] || { echo "FAILED: every line is answered"; failed=$((failed + 1)); }
+printf '%s\n' '{"nr_cpus":2,"nr_mms":1,"era":"v6.12.117","path":"native"}' '{"op":"switch_mm","cpu":0,"mm":1}' '{"op":"switch_mm","cpu":5,"mm":1}' >"$dir/script"
+expect "step" 1 '"pgd":"0x100000"' "$hvtlb" step "$dir/script"
+expect "step refuses" 1 'cpu: found 5' "$hvtlb" step "$dir/script"
+expect "no such script" 1 'cannot be opened' "$hvtlb" step "$dir/none"
+
+"$hvtlb" compare --cpus 4096 --json 2>"$dir/err" | head -1 >/dev/null
+[ -s "$dir/err" ] && { echo "FAILED: a closed pipe is no error"; failed=$((failed + 1)); }
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
