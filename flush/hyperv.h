@@ -100,6 +100,20 @@ bool hyperv_flush_targets(Kernel<P>& k, Cpu self, HypercallInputPage& page, Targ
   return status == hv::kStatusSuccess;
 }
 
+/// Filtered targets whose format is chosen by the mask as passed (`hv_format_from`).
+template <MemoryPolicy P>
+struct FormatFromMask {
+  LiveTargets<P> mask;
+  PrivateTargets targets;
+
+  bool equal(std::span<const u64> other) const { return mask.equal(other); }
+  Cpu last() const { return mask.last(); }
+  template <class Visit>
+  void for_each_word(Visit visit) const {
+    targets.for_each_word(visit);
+  }
+};
+
 /// The fix: filter the mask with the native predicate before anything is chosen from it. Returns
 /// whether the flush is done; otherwise go native, with `info.trim_cpumask` set when the flush
 /// found nobody else to reach and the stale bits should go.
@@ -121,6 +135,9 @@ bool hyperv_flush_filtered(Kernel<P>& k, Cpu self, std::span<const u64> cpus, Fl
       k.mem.store(self, k.guest.mm(info.mm).next_trim_cpumask, k.guest.jiffies + k.guest.hz);
     return false;
   }
+  if (k.rules.hv_format_from == HypervFormatFrom::kMask)
+    return hyperv_flush_targets(k, self, *page, FormatFromMask<P>{{k, self, cpus, false}, targets},
+                                info);
   return hyperv_flush_targets(k, self, *page, targets, info);
 }
 

@@ -15,11 +15,6 @@ std::string_view name_of(Excess excess) {
   return kNames[static_cast<unsigned>(excess)];
 }
 
-u32 FlushRecord::nr_ipis() const {
-  if (outcome != Outcome::kNative) return 0;
-  return sent.count() - (sent.test(request.initiating_cpu) ? 1 : 0);
-}
-
 bool FlushRecorder::needs(Cpu cpu, const FlushTlbInfo& info) const {
   if (!kernel_.guest.online(cpu)) return false;
   if (info.has_mm) {
@@ -64,11 +59,13 @@ void FlushRecorder::flushed_locally(Cpu cpu, const FlushTlbInfo&) {
   record_.sent.set(cpu);
 }
 
-void FlushRecorder::sent_natively(Cpu, const CpuMask& targets, const FlushTlbInfo& info) {
+void FlushRecorder::sent_natively(Cpu self, const CpuMask& targets, const FlushTlbInfo& info) {
   record_.fell_back = record_.outcome == Outcome::kHypercall;
   record_.outcome = Outcome::kNative;
   record_.trim = info.trim_cpumask;
   record_.sent |= targets;
+  record_.by_ipi = targets;
+  record_.by_ipi.reset(self);
 }
 
 void FlushRecorder::called(Cpu, u64 control, std::span<const u64> input, const HostEffect& effect) {

@@ -38,6 +38,7 @@ struct FlushRecord {
   CpuMask needed;
   CpuMask native;  ///< the era's own predicate on this request
   CpuMask sent;    ///< CPUs reached, by call, IPI or locally; offline ones too
+  CpuMask by_ipi;  ///< of these by IPI; this one not counted
   Outcome outcome = Outcome::kNone;
   bool trim = false;          ///< the native path ran as a trim round
   bool swept_by_all = false;  ///< ALL_PROCESSORS was used
@@ -46,7 +47,7 @@ struct FlushRecord {
   CpuMask excess[kNrExcess];  ///< `sent` without `needed`, by class
 
   CpuMask missed() const { return needed - sent; }
-  u32 nr_ipis() const;  ///< CPUs reached by IPI, this one not counted
+  u32 nr_ipis() const { return by_ipi.count(); }
   u32 nr_excess() const { return (sent - needed).count(); }
 };
 

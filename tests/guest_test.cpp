@@ -1,0 +1,103 @@
+// What a machine looks like before anything has run, and how mms come and go.
+#include "model/guest.h"
+
+#include <gtest/gtest.h>
+
+namespace hvtlb {
+namespace {
+
+MachineShape shape(u32 nr_cpus) {
+  MachineShape result;
+  result.nr_cpus = nr_cpus;
+  return result;
+}
+
+TEST(Guest, EveryCpuStartsOnInitMm) {
+  const Guest guest(shape(3));
+  for (Cpu cpu = 0; cpu < 3; ++cpu) {
+    const CpuTlbState& tlb = guest.cpu_tlbstate[cpu];
+    EXPECT_EQ(guest.cpu_tlbstate_shared[cpu].loaded_mm, kInitMm);
+    EXPECT_EQ(guest.cpu_tlbstate_shared[cpu].is_lazy, 0u);
+    EXPECT_EQ(tlb.loaded_mm_asid, 0u);
+    EXPECT_EQ(tlb.next_asid, 1u);
+    EXPECT_EQ(tlb.ctxs[0].ctx_id, 1u);
+    EXPECT_EQ(tlb.ctxs[0].tlb_gen, 1u);
+    EXPECT_EQ(tlb.ctxs[1].ctx_id, 0u);
+    EXPECT_TRUE(guest.present(cpu));
+    EXPECT_TRUE(guest.online(cpu));
+    EXPECT_EQ(guest.vp_index[cpu], cpu);
+  }
+  EXPECT_EQ(guest.hv_max_vp_index, 2u);
+  EXPECT_EQ(guest.mm(kInitMm).tlb_gen, 1u);
+  EXPECT_EQ(guest.mm(kInitMm).pgd, 0x1000u);
+}
+
+TEST(Guest, ANewMmHasAnEmptyMaskAndATrimRoundASecondAway) {
+  MachineShape s = shape(65);
+  s.jiffies = 5000;
+  s.hz = 100;
+  Guest guest(s);
+  const MmId id = guest.new_mm();
+  EXPECT_EQ(id, 1u);
+  const Mm& mm = guest.mm(id);
+  EXPECT_EQ(mm.ctx_id, 2u);
+  EXPECT_EQ(mm.tlb_gen, 0u);
+  EXPECT_EQ(mm.next_trim_cpumask, 5100u);
+  EXPECT_EQ(mm.pgd, 0x100000u);
+  EXPECT_EQ(mm.cpumask, (std::vector<u64>{0, 0}));
+}
+
+TEST(Guest, SlotsAreUsedAgainAndContextIdsAreNot) {
+  Guest guest(shape(1));
+  for (MmId id = 1; id <= 3; ++id) EXPECT_EQ(guest.new_mm(), id);
+  guest.mm(2).tlb_gen = 9;
+  guest.mm(2).cpumask[0] = 1;
+  guest.free_mm(3);
+  guest.free_mm(2);
+  EXPECT_FALSE(guest.alive(2));
+  EXPECT_EQ(guest.nr_alive(), 2u);
+  EXPECT_EQ(guest.new_mm(), 2u);
+  EXPECT_EQ(guest.mm(2).ctx_id, 5u);
+  EXPECT_EQ(guest.mm(2).tlb_gen, 0u);
+  EXPECT_FALSE(guest.in_cpumask(2, 0));
+  EXPECT_EQ(guest.new_mm(), 3u);
+  EXPECT_EQ(guest.new_mm(), 4u);
+}
+
+TEST(Guest, OnlineCpusAreThePresentOnesUnlessGiven) {
+  MachineShape s = shape(70);
+  s.present = CpuMask(70);
+  s.present->set(1);
+  s.present->set(69);
+  const Guest guest(s);
+  EXPECT_EQ(guest.cpu_present_mask, (std::vector<u64>{2, 32}));
+  EXPECT_EQ(guest.cpu_online_mask, guest.cpu_present_mask);
+  s.online = CpuMask(70);
+  EXPECT_FALSE(Guest(s).online(1));
+}
+
+TEST(Guest, VpNumbersAreFoundBothWays) {
+  MachineShape s = shape(3);
+  s.vp_index = {200, kVpInvalid, 7};
+  const Guest guest(s);
+  EXPECT_EQ(guest.hv_max_vp_index, 200u);
+  EXPECT_EQ(guest.cpu_of_vp(200), 0u);
+  EXPECT_EQ(guest.cpu_of_vp(7), 2u);
+  EXPECT_EQ(guest.cpu_of_vp(0), kVpInvalid);
+  EXPECT_EQ(guest.cpu_of_vp(5000), kVpInvalid);
+  EXPECT_EQ(guest.cpu_of_vp(kVpInvalid), kVpInvalid);
+  s.hv_max_vp_index = 4096;
+  EXPECT_EQ(Guest(s).hv_max_vp_index, 4096u);
+}
+
+TEST(Guest, InputPagesKeepTheirBytesAndMayBeMissing) {
+  Guest guest(shape(2));
+  guest.input_page(1)->words[511] = 42;
+  EXPECT_EQ(guest.input_page(1)->words[511], 42u);
+  EXPECT_EQ(guest.input_page(0)->words[511], 0u);
+  guest.input_pages = false;
+  EXPECT_EQ(guest.input_page(1), nullptr);
+}
+
+}  // namespace
+}  // namespace hvtlb
