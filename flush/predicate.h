@@ -5,17 +5,36 @@
 
 namespace hvtlb {
 
+/// The native predicate of one request, as a function of what it reads: the era's rules and the
+/// request are looked at once, not once a CPU.
+struct FlushPredicate {
+  u64 mm;              ///< what the flush is about, most often loaded by whoever is asked
+  u64 or_loaded;       ///< this will do as well: LOADED_MM_SWITCHING in the eras that know it
+  bool whatever_runs;  ///< any mm will do
+
+  FlushPredicate(const Rules& rules, const FlushTlbInfo& info)
+      : mm(info.mm),
+        or_loaded(rules.predicate_switching ? kLoadedMmSwitching : mm),
+        whatever_runs(!rules.predicate_loaded_mm || !info.has_mm || info.trim_cpumask) {}
+
+  bool operator()(u64 loaded_mm, u64 is_lazy) const {
+    return (is_lazy == 0) & ((loaded_mm == mm) | (loaded_mm == or_loaded) | whatever_runs);
+  }
+};
+
+/// Asks the predicate about `cpu`, a member of the mask. `loaded_mm` is read before `is_lazy`, with
+/// a read fence between (TSO keeps loads in order): `is_lazy` is at least as new as `loaded_mm`.
+template <MemoryPolicy P>
+bool should_flush_tlb(Kernel<P>& k, Cpu self, Cpu cpu, const FlushPredicate& predicate) {
+  const CpuTlbStateShared& shared = k.guest.cpu_tlbstate_shared[cpu];
+  const u64 loaded_mm = k.mem.load(self, shared.loaded_mm);
+  return predicate(loaded_mm, k.mem.load(self, shared.is_lazy));
+}
+
 /// `should_flush_tlb()` of the era: whether `cpu`, a member of the mask, must be reached by `info`.
 template <MemoryPolicy P>
 bool should_flush_tlb(Kernel<P>& k, Cpu self, Cpu cpu, const FlushTlbInfo& info) {
-  const CpuTlbStateShared& shared = k.guest.cpu_tlbstate_shared[cpu];
-  // loaded_mm before is_lazy, with a read fence between (TSO keeps loads in order): is_lazy is at
-  // least as new as loaded_mm.
-  const u64 loaded_mm = k.mem.load(self, shared.loaded_mm);
-  if (k.mem.load(self, shared.is_lazy) != 0) return false;
-  if (!k.rules.predicate_loaded_mm || !info.has_mm) return true;
-  if (loaded_mm == info.mm || info.trim_cpumask) return true;
-  return k.rules.predicate_switching && loaded_mm == kLoadedMmSwitching;
+  return should_flush_tlb(k, self, cpu, FlushPredicate(k.rules, info));
 }
 
 /// `mm_in_asid_transition()`.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "flush/predicate.h"
+#include "flush/word_bits.h"
 #include "model/live_mask.h"
 
 namespace hvtlb {
@@ -33,7 +34,9 @@ struct PrivateTargets {
   u32 nr_cpus;
 
   bool equal(std::span<const u64> other) const {
-    return std::equal(words.begin(), words.end(), other.begin());
+    for (u32 at = 0; at < words.size(); ++at)
+      if (words[at] != other[at]) return false;
+    return true;
   }
 
   Cpu last() const {
@@ -41,6 +44,13 @@ struct PrivateTargets {
       if (words[at] != 0)
         return at * kBitsPerWord + kBitsPerWord - 1 - static_cast<u32>(std::countl_zero(words[at]));
     return nr_cpus;
+  }
+
+  /// Calls `visit(first_cpu, word)` for every word that is not 0; it returns false to stop.
+  template <class Visit>
+  void for_each_word(Visit visit) const {
+    for (u32 at = 0; at < words.size(); ++at)
+      if (words[at] != 0 && !visit(Cpu{at * kBitsPerWord}, words[at])) return;
   }
 
   template <class Visit>
@@ -51,20 +61,59 @@ struct PrivateTargets {
   }
 };
 
+/// The predicate for `kGroup` CPUs side by side, as bits. Most often all of them run the mm, which
+/// is one comparison for the group. Otherwise no branch depends on one CPU: who of them is lazy is
+/// anybody's guess, and a wrong guess costs as much as the group.
+inline constexpr u32 kGroup = 4;
+template <MemoryPolicy P>
+u64 filter_group(P& mem, Cpu self, const CpuTlbStateShared* shared,
+                 const FlushPredicate& predicate) {
+  u64 loaded_mm[kGroup];
+  u64 is_lazy[kGroup];
+  u64 unusual = 0;
+  for (u32 i = 0; i < kGroup; ++i) {
+    loaded_mm[i] = mem.load(self, shared[i].loaded_mm);  // before is_lazy: see should_flush_tlb()
+    is_lazy[i] = mem.load(self, shared[i].is_lazy);
+    unusual |= (loaded_mm[i] ^ predicate.mm) | is_lazy[i];
+  }
+  if (unusual == 0) [[likely]]
+    return (u64{1} << kGroup) - 1;
+  u64 kept = 0;
+  for (u32 i = 0; i < kGroup; ++i) kept |= u64{predicate(loaded_mm[i], is_lazy[i])} << i;
+  return kept;
+}
+
+/// The members of one word of the mask for which the predicate holds. Out of line: its loops need
+/// the registers.
+template <MemoryPolicy P>
+[[gnu::noinline]] u64 filter_word(Kernel<P>& k, Cpu self, u64 members, Cpu first,
+                                  const FlushPredicate& predicate) {
+  u64 kept = 0;
+  if (members != 0 && is_one_run(members)) {
+    auto [bit, end] = run_of(members);
+    const CpuTlbStateShared* shared = k.guest.cpu_tlbstate_shared.data() + first + bit;
+    for (; bit + kGroup <= end; bit += kGroup, shared += kGroup)
+      kept |= filter_group(k.mem, self, shared, predicate) << bit;
+    members = bit == kBitsPerWord ? 0 : members & (~u64{0} << bit);
+  }
+  for_each_bit(members, [&](u32 bit) {
+    kept |= u64{should_flush_tlb(k, self, first + bit, predicate)} << bit;
+    return true;
+  });
+  return kept;
+}
+
 /// Copies the mask, read live once, keeping the CPUs for which the native predicate holds (all of
 /// them when `unfiltered`). Returns whether a CPU other than `self` is in the copy.
 template <MemoryPolicy P>
 bool filter_targets(Kernel<P>& k, Cpu self, std::span<const u64> mask, const FlushTlbInfo& info,
                     bool unfiltered, std::span<u64> copy) {
+  const FlushPredicate predicate(k.rules, info);
   u64 remote = 0;
   for (u32 at = 0; at < mask.size(); ++at) {
     const u64 members = k.mem.load(self, mask[at]);
-    u64 kept = unfiltered ? members : 0;
-    for (u64 word = members & ~kept; word != 0; word &= word - 1) {
-      const u32 bit = static_cast<u32>(std::countr_zero(word));
-      const bool keep = should_flush_tlb(k, self, at * kBitsPerWord + bit, info);
-      kept |= u64{keep} << bit;
-    }
+    const u64 kept =
+        unfiltered ? members : filter_word(k, self, members, at * kBitsPerWord, predicate);
     copy[at] = kept;
     remote |= at == self / kBitsPerWord ? kept & ~bit_of(self) : kept;
   }

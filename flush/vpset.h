@@ -1,21 +1,56 @@
 // From CPUs to virtual processors: the two shapes in which a hypercall names its targets. A target
-// list is anything with `for_each(visit)`, where `visit(cpu)` returns false to stop.
+// list is anything with `for_each(visit)`, where `visit(cpu)` returns false to stop. One that
+// nobody else writes may also be walked by words: a word whose CPUs are numbered like the VPs of
+// one bank is copied. The walk by CPUs is what both mean; tests compare them.
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <concepts>
 #include <vector>
 
 #include "flush/wire.h"
+#include "flush/word_bits.h"
 #include "model/guest.h"
 
 namespace hvtlb::hv {
 
 enum class PlainSet : u8 { kFilled, kEmpty, kNeedsEx, kInvalidVp };
 
-/// Fills the 64-bit processor mask of a plain call.
+/// A target list that nobody else writes, as words: `visit(first_cpu, word)` gets those that are
+/// not 0 and returns false to stop.
 template <class Targets>
-PlainSet fill_processor_mask(const std::vector<u32>& vp_index, Targets&& targets,
-                             u64& processor_mask) {
+concept WordTargets = requires(const Targets& targets, bool (*visit)(Cpu, u64)) {
+  targets.for_each_word(visit);
+};
+
+/// The bank whose VPs the 64 CPUs from `first` on are, in order, or `kVpInvalid`.
+inline u32 bank_in_order(const std::vector<u32>& vp_index, Cpu first) {
+  const u32 base = vp_index[first];
+  if (base % kVcpusPerSparseBank != 0) return kVpInvalid;
+  const u32 nr_cpus = std::min(static_cast<u32>(vp_index.size()) - first, kBitsPerWord);
+  const u32* const vps = vp_index.data() + first;
+  constexpr u32 kStep = 16;  // a constant: the compiler makes vectors of it
+  u32 differs = 0;
+  u32 at = 0;
+  for (; at + kStep <= nr_cpus; at += kStep)
+    for (u32 i = 0; i < kStep; ++i) differs |= (vps[at + i] - at - base) ^ i;
+  for (; at < nr_cpus; ++at) differs |= (vps[at] - base) ^ at;
+  return differs == 0 ? base / kVcpusPerSparseBank : kVpInvalid;
+}
+
+/// The same for a word of a target list. Where few CPUs are in it, or the first does not fit,
+/// looking costs more than it may save.
+inline u32 bank_of_word(const std::vector<u32>& vp_index, Cpu first, u64 word) {
+  constexpr int kFew = 8;
+  if (vp_index[first] % kVcpusPerSparseBank != 0 || std::popcount(word) < kFew) return kVpInvalid;
+  return bank_in_order(vp_index, first);
+}
+
+/// Fills the 64-bit processor mask of a plain call, CPU by CPU.
+template <class Targets>
+PlainSet fill_processor_mask_by_cpu(const std::vector<u32>& vp_index, const Targets& targets,
+                                    u64& processor_mask) {
   PlainSet outcome = PlainSet::kFilled;
   u64 mask = 0;
   targets.for_each([&](Cpu cpu) {
@@ -31,7 +66,88 @@ PlainSet fill_processor_mask(const std::vector<u32>& vp_index, Targets&& targets
   return outcome == PlainSet::kFilled && mask == 0 ? PlainSet::kEmpty : outcome;
 }
 
+/// The same, word by word.
+template <WordTargets Targets>
+PlainSet fill_processor_mask_by_word(const std::vector<u32>& vp_index, const Targets& targets,
+                                     u64& processor_mask) {
+  u32 offending_vp = 0;
+  u64 mask = 0;
+  targets.for_each_word([&](Cpu first, u64 word) {
+    if (const u32 bank = bank_of_word(vp_index, first, word); bank != kVpInvalid) {
+      if (bank == 0)
+        mask |= word;
+      else
+        offending_vp = bank * kVcpusPerSparseBank;
+      return bank == 0;
+    }
+    const u32* const vps = vp_index.data() + first;
+    return for_each_bit(word, [&](u32 bit) {
+      if (vps[bit] >= kVcpusPerSparseBank) {
+        offending_vp = vps[bit];
+        return false;
+      }
+      mask |= u64{1} << vps[bit];
+      return true;
+    });
+  });
+  processor_mask = mask;
+  if (offending_vp == kVpInvalid) return PlainSet::kInvalidVp;
+  if (offending_vp != 0) return PlainSet::kNeedsEx;
+  return mask == 0 ? PlainSet::kEmpty : PlainSet::kFilled;
+}
+
+/// Fills the 64-bit processor mask of a plain call.
+template <class Targets>
+PlainSet fill_processor_mask(const std::vector<u32>& vp_index, const Targets& targets,
+                             u64& processor_mask) {
+  if constexpr (WordTargets<Targets>)
+    return fill_processor_mask_by_word(vp_index, targets, processor_mask);
+  else
+    return fill_processor_mask_by_cpu(vp_index, targets, processor_mask);
+}
+
 inline constexpr int kVpSetInvalid = -1;
+
+/// Fills the banks CPU by CPU. Returns the number of banks, or `kVpSetInvalid`.
+template <class Targets>
+int fill_banks_by_cpu(const std::vector<u32>& vp_index, const Targets& targets, u64* banks) {
+  u32 highest_vp = 0;
+  bool valid = true;
+  targets.for_each([&](Cpu cpu) {
+    const u32 vp = vp_index[cpu];
+    if (vp == kVpInvalid) return valid = false;
+    banks[vp / kVcpusPerSparseBank] |= u64{1} << (vp % kVcpusPerSparseBank);
+    highest_vp = std::max(highest_vp, vp);
+    return true;
+  });
+  return valid ? static_cast<int>(highest_vp / kVcpusPerSparseBank) + 1 : kVpSetInvalid;
+}
+
+/// The same, word by word.
+template <WordTargets Targets>
+int fill_banks_by_word(const std::vector<u32>& vp_index, const Targets& targets, u64* banks) {
+  u32 highest_vp = 0;
+  bool valid = true;
+  targets.for_each_word([&](Cpu first, u64 word) {
+    if (const u32 bank = bank_of_word(vp_index, first, word); bank != kVpInvalid) {
+      banks[bank] |= word;
+      highest_vp = std::max(highest_vp, bank * kVcpusPerSparseBank);
+      return true;
+    }
+    const u32* const vps = vp_index.data() + first;
+    u32 highest = highest_vp;
+    valid = for_each_bit(word, [&](u32 bit) {
+      const u32 vp = vps[bit];
+      if (vp == kVpInvalid) return false;
+      banks[vp / kVcpusPerSparseBank] |= u64{1} << (vp % kVcpusPerSparseBank);
+      highest = std::max(highest, vp);
+      return true;
+    });
+    highest_vp = highest;
+    return valid;
+  });
+  return valid ? static_cast<int>(highest_vp / kVcpusPerSparseBank) + 1 : kVpSetInvalid;
+}
 
 /// `__cpumask_to_vpset()`: fills the bank words and returns how many there are, at least 1 and up
 /// to the highest touched one, empty ones between included; `kVpSetInvalid` when a target has no VP
@@ -39,22 +155,18 @@ inline constexpr int kVpSetInvalid = -1;
 /// up to `hv_max_vp_index` are cleared first: the page still holds the previous call (zoo Z10).
 /// REQUIRES: every valid VP index is below 4096 where `hv_max_vp_index` is.
 template <class Targets>
-int cpumask_to_vpset(const std::vector<u32>& vp_index, u32 hv_max_vp_index, Targets&& targets,
+int cpumask_to_vpset(const std::vector<u32>& vp_index, u32 hv_max_vp_index, const Targets& targets,
                      u64* banks) {
   const u32 max_vcpu_bank = hv_max_vp_index / kVcpusPerSparseBank;
   if (max_vcpu_bank >= kMaxSparseVcpuBanks) return 0;
-  std::fill_n(banks, max_vcpu_bank + 1, 0);
-  u32 highest_bank = 0;
-  bool valid = true;
-  targets.for_each([&](Cpu cpu) {
-    const u32 vp = vp_index[cpu];
-    if (vp == kVpInvalid) return valid = false;
-    const u32 bank = vp / kVcpusPerSparseBank;
-    banks[bank] |= u64{1} << (vp % kVcpusPerSparseBank);
-    highest_bank = std::max(highest_bank, bank);
-    return true;
-  });
-  return valid ? static_cast<int>(highest_bank) + 1 : kVpSetInvalid;
+  // Only where the last call left something: a memset() of words that are read again at once stalls
+  // on its wide stores.
+  for (u32 bank = 0; bank <= max_vcpu_bank; ++bank)
+    if (banks[bank] != 0) banks[bank] = 0;
+  if constexpr (WordTargets<Targets>)
+    return fill_banks_by_word(vp_index, targets, banks);
+  else
+    return fill_banks_by_cpu(vp_index, targets, banks);
 }
 
 }  // namespace hvtlb::hv

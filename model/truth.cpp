@@ -11,7 +11,7 @@ constexpr u64 kCr3Pcid = 0xfff;
 constexpr u64 kCr3KeepEntries = u64{1} << 63;
 constexpr u64 kCr3Address = 0x000ffffffffff000;
 
-/// More ranges than this in one cache's age forget the oldest, which only makes the cache look
+/// More ranges than this in one list of patches forget the oldest, which only makes the cache look
 /// older.
 constexpr u32 kMaxPatches = 4096;
 
@@ -19,14 +19,42 @@ AddressRange intersect(AddressRange a, AddressRange b) {
   return {std::max(a.start, b.start), std::min(a.end, b.end)};
 }
 
+/// Adds a patch, to the last one where it goes on where that ends. Inlined: a hypercall comes here
+/// for every CPU it names.
+[[gnu::always_inline]] inline void append(std::vector<CachePatch>& patches,
+                                          const CachePatch& patch) {
+  if (!patches.empty() && patches.back().version == patch.version &&
+      patches.back().range.end == patch.range.start) {
+    patches.back().range.end = patch.range.end;
+    return;
+  }
+  if (patches.size() >= kMaxPatches) [[unlikely]]
+    patches.erase(patches.begin(), patches.begin() + kMaxPatches / 2);
+  patches.push_back(patch);
+}
+
+/// Drops the patches that are not newer than `version`: they stand in front.
+void drop_until(std::vector<CachePatch>& patches, u64 version) {
+  if (patches.empty()) return;
+  const auto newer = std::find_if(patches.begin(), patches.end(),
+                                  [&](const CachePatch& p) { return p.version > version; });
+  patches.erase(patches.begin(), newer);
+}
+
+/// The newest patch that covers `at`, if it is at least as new as `version`.
+const CachePatch* covering(std::span<const CachePatch> patches, u64 at, u64 version) {
+  for (auto p = patches.rbegin(); p != patches.rend() && p->version >= version; ++p)
+    if (p->range.start <= at && at < p->range.end) return &*p;
+  return nullptr;
+}
+
 /// The first address of `range` that no patch of at least `version` covers.
-std::optional<u64> uncovered(const CacheAge& age, AddressRange range, u64 version) {
+std::optional<u64> uncovered(const CacheAge& age, std::span<const CachePatch> host_flushed,
+                             AddressRange range, u64 version) {
   for (u64 at = range.start; at < range.end;) {
-    const auto patch =
-        std::find_if(age.patches.begin(), age.patches.end(), [&](const CacheAge::Patch& p) {
-          return p.version >= version && p.range.start <= at && at < p.range.end;
-        });
-    if (patch == age.patches.end()) return at;
+    const CachePatch* patch = covering(age.patches, at, version);
+    if (patch == nullptr) patch = covering(host_flushed, at, version);
+    if (patch == nullptr) return at;
     at = patch->range.end;
   }
   return std::nullopt;
@@ -50,13 +78,13 @@ void Truth::mm_created(MmId id) {
   TruthMm& mm = mms_[id];
   if (mm.selected_by.size() == 0) mm.selected_by = CpuMask(static_cast<u32>(cpus_.size()));
   ++mm.life;
-  mm.forgotten = ++mm.version;
+  mm.forgotten = mm.version = ++now_;
   mm.required_pages = mm.required_walks = 0;
   mm.changes.clear();
   mm.requests.clear();
 }
 
-void Truth::remember(std::deque<TruthEvent>& events, TruthMm& mm, const TruthEvent& event) {
+void Truth::remember(TruthEvents& events, TruthMm& mm, const TruthEvent& event) {
   events.push_back(event);
   const bool pending = !mm.requests.empty() && !mm.requests.front().returned;
   while (mm.changes.size() > kMaxPendingRequests ||
@@ -70,7 +98,8 @@ void Truth::remember(std::deque<TruthEvent>& events, TruthMm& mm, const TruthEve
 
 void Truth::pte_change(MmId id, AddressRange range, bool freed_tables) {
   TruthMm& mm = mms_[id];
-  remember(mm.changes, mm, {++mm.version, 0, range, freed_tables, false});
+  mm.version = ++now_;
+  remember(mm.changes, mm, {mm.version, 0, range, freed_tables, false});
 }
 
 void Truth::flush_requested(MmId id, u64 tlb_gen, AddressRange range, bool freed_tables) {
@@ -80,11 +109,12 @@ void Truth::flush_requested(MmId id, u64 tlb_gen, AddressRange range, bool freed
 
 void Truth::flush_returned(MmId id, u64 tlb_gen) {
   TruthMm& mm = mms_[id];
-  for (auto request = mm.requests.rbegin(); request != mm.requests.rend(); ++request) {
-    if (request->tlb_gen != tlb_gen) continue;
-    request->returned = true;
-    mm.required_pages = std::max(mm.required_pages, request->version);
-    if (request->freed_tables) mm.required_walks = std::max(mm.required_walks, request->version);
+  for (std::size_t at = mm.requests.size(); at-- > 0;) {
+    TruthEvent& request = mm.requests[at];
+    if (request.tlb_gen != tlb_gen) continue;
+    request.returned = true;
+    mm.required_pages = std::max(mm.required_pages, request.version);
+    if (request.freed_tables) mm.required_walks = std::max(mm.required_walks, request.version);
     return;
   }
 }
@@ -95,16 +125,10 @@ TaggedCache& Truth::tag(Cpu cpu, u64 pcid) {
   return tags[pcid];
 }
 
-const TaggedCache* Truth::selected_cache(Cpu cpu) const {
-  const TruthCpu& hw = cpus_[cpu];
-  return &hw.tags[hw.pcid];
-}
-
 void Truth::make_fresh(TaggedCache& cache) const {
-  const TruthMm& mm = mms_[cache.mm_slot];
-  cache.life = mm.life;
+  cache.life = mms_[cache.mm_slot].life;
   cache.empty = false;
-  cache.pages.base = cache.walks.base = mm.version;
+  cache.pages.base = cache.walks.base = now_;
   cache.pages.patches.clear();
   cache.walks.patches.clear();
 }
@@ -119,7 +143,10 @@ void Truth::write_cr3(Cpu cpu, u64 cr3) {
   hw.cr3_slot = slot;
   hw.pcid = cr3 & kCr3Pcid;
   TaggedCache& cache = tag(cpu, hw.pcid);
-  if ((cr3 & kCr3KeepEntries) != 0 && !cache.empty) return;
+  if ((cr3 & kCr3KeepEntries) != 0 && !cache.empty) {
+    settle(hw, cache);
+    return;
+  }
   cache.mm_slot = slot;
   make_fresh(cache);
 }
@@ -133,40 +160,45 @@ void Truth::reset_cpu(Cpu cpu) {
   hw.pcid = 1;
 }
 
-void Truth::patch(CacheAge& age, const TruthMm& mm, AddressRange range, bool walks) const {
-  if (age.base == mm.version) return;
-  if (!age.patches.empty() && age.patches.back().version == mm.version &&
-      age.patches.back().range.end == range.start) {
-    age.patches.back().range.end = range.end;
-  } else {
-    std::erase_if(age.patches,
-                  [&](const CacheAge::Patch& p) { return intersect(p.range, range) == p.range; });
-    if (age.patches.size() >= kMaxPatches) age.patches.erase(age.patches.begin());
-    age.patches.push_back({range, mm.version});
-  }
-  // Move the base over every change that is covered by now; then most patches say nothing new.
+void Truth::patch(CacheAge& age, AddressRange range) const {
+  if (age.base < now_) append(age.patches, {range, now_});
+}
+
+/// Moves the base over every change that is covered by now; then most patches say nothing new.
+void Truth::settle(CacheAge& age, Patches host_flushed, const TruthMm& mm, bool walks) const {
   if (age.base < mm.forgotten) return;
-  auto change = mm.changes.end();
-  while (change != mm.changes.begin() && std::prev(change)->version > age.base) --change;
-  for (; change != mm.changes.end(); ++change) {
-    if ((!walks || change->freed_tables) && uncovered(age, change->range, change->version)) break;
-    age.base = change->version;
+  std::size_t at = mm.changes.size();
+  while (at > 0 && mm.changes[at - 1].version > age.base) --at;
+  for (; at < mm.changes.size(); ++at) {
+    const TruthEvent& change = mm.changes[at];
+    if ((!walks || change.freed_tables) &&
+        uncovered(age, host_flushed, change.range, change.version))
+      break;
+    age.base = change.version;
   }
-  std::erase_if(age.patches, [&](const CacheAge::Patch& p) { return p.version <= age.base; });
+  drop_until(age.patches, age.base);
+}
+
+void Truth::settle(TruthCpu& hw, TaggedCache& cache) const {
+  const TruthMm& mm = mms_[cache.mm_slot];
+  if (cache.pages.base < mm.version) settle(cache.pages, hw.host_flushed, mm, false);
+  if (cache.walks.base < mm.version) settle(cache.walks, hw.host_flushed, mm, true);
 }
 
 void Truth::invlpg(Cpu cpu, u64 va, u8 page_shift) {
-  TaggedCache& cache = tag(cpu, cpus_[cpu].pcid);
-  const TruthMm& mm = mms_[cache.mm_slot];
-  patch(cache.pages, mm, page_range(va, page_shift), false);
+  TruthCpu& hw = cpus_[cpu];
+  TaggedCache& cache = tag(cpu, hw.pcid);
+  patch(cache.pages, page_range(va, page_shift));
   // INVLPG drops the paging-structure cache of the current PCID for all addresses.
-  cache.walks.base = mm.version;
+  cache.walks.base = now_;
   cache.walks.patches.clear();
+  settle(hw, cache);
 }
 
-void Truth::flush_tag(TaggedCache& cache, bool everything, std::span<const AddressRange> ranges,
-                      bool selected) {
+void Truth::flush_tag(TruthCpu& hw, TaggedCache& cache, bool everything,
+                      std::span<const AddressRange> ranges) {
   if (cache.empty) return;
+  const bool selected = &cache == &hw.tags[hw.pcid];
   if (everything) {
     if (selected)
       make_fresh(cache);
@@ -174,16 +206,41 @@ void Truth::flush_tag(TaggedCache& cache, bool everything, std::span<const Addre
       cache = TaggedCache{};
     return;
   }
-  const TruthMm& mm = mms_[cache.mm_slot];
   for (const AddressRange& range : ranges) {
-    patch(cache.pages, mm, range, false);
-    patch(cache.walks, mm, range, true);
+    patch(cache.pages, range);
+    patch(cache.walks, range);
   }
+  settle(hw, cache);
+}
+
+/// Notes the ranges once for all PCIDs; only the age of the selected one is looked at soon.
+void Truth::flush_whole_tlb(TruthCpu& hw, std::span<const AddressRange> ranges) {
+  for (const AddressRange& range : ranges) append(hw.host_flushed, {range, now_});
+  settle(hw, hw.tags[hw.pcid]);
+  if (hw.host_flushed.size() >= hw.prune_at) prune(hw);
+}
+
+/// Drops what says nothing new about any PCID. One that has fallen behind the remembered changes,
+/// or whose mm is gone, is stale whatever was flushed.
+void Truth::prune(TruthCpu& hw) const {
+  u64 oldest = now_;
+  for (const TaggedCache& cache : hw.tags) {
+    const TruthMm& mm = mms_[cache.mm_slot];
+    if (cache.empty || cache.life != mm.life) continue;
+    for (const CacheAge* age : {&cache.pages, &cache.walks})
+      if (age->base >= mm.forgotten && age->base < mm.version) oldest = std::min(oldest, age->base);
+  }
+  drop_until(hw.host_flushed, oldest);
+  hw.prune_at = std::max<std::size_t>(64, 2 * hw.host_flushed.size());
 }
 
 void Truth::host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everything,
                        std::span<const AddressRange> ranges) {
   TruthCpu& hw = cpus_[cpu];
+  if (scope == HostScope::kWholeTlb && !everything) {
+    flush_whole_tlb(hw, ranges);
+    return;
+  }
   const auto in_space = [&](u64 slot) {
     return address_space == kTlbFlushAll || address_space >> kPgdShift == slot;
   };
@@ -196,58 +253,57 @@ void Truth::host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everyth
       case HostScope::kIfCr3Matches: reached = selected && in_space(hw.cr3_slot); break;
       case HostScope::kCurrentPcid: reached = selected; break;
     }
-    if (reached) {
-      if (selected && everything) hw.tags[pcid].mm_slot = hw.cr3_slot;
-      flush_tag(hw.tags[pcid], everything, ranges, selected);
-    }
+    if (!reached) continue;
+    if (selected && everything) hw.tags[pcid].mm_slot = hw.cr3_slot;
+    flush_tag(hw, hw.tags[pcid], everything, ranges);
   }
 }
 
-std::optional<u64> Truth::stale_page(const CacheAge& age, const TruthMm& mm, AddressRange range,
-                                     u64 version, bool walks) const {
+std::optional<u64> Truth::stale_page(const CacheAge& age, Patches host_flushed, const TruthMm& mm,
+                                     AddressRange range, u64 version, bool walks) const {
   if (age.base >= version) return std::nullopt;
   if (age.base < mm.forgotten) return range.start;
-  for (auto change = mm.changes.rbegin(); change != mm.changes.rend(); ++change) {
-    if (change->version <= age.base) break;
-    if (change->version > version || (walks && !change->freed_tables)) continue;
-    if (const auto va = uncovered(age, intersect(change->range, range), change->version)) return va;
+  for (std::size_t at = mm.changes.size(); at-- > 0;) {
+    const TruthEvent& change = mm.changes[at];
+    if (change.version <= age.base) break;
+    if (change.version > version || (walks && !change.freed_tables)) continue;
+    const AddressRange both = intersect(change.range, range);
+    if (const auto va = uncovered(age, host_flushed, both, change.version)) return va;
   }
   return std::nullopt;
 }
 
 bool Truth::may_hold_old(Cpu cpu, MmId id, AddressRange range) const {
   if (!selects(cpu, id)) return false;
-  const TaggedCache& cache = *selected_cache(cpu);
+  const TaggedCache& cache = selected_cache(cpu);
   const TruthMm& mm = mms_[id];
-  if (cache.mm_slot != id || cache.life != mm.life) return true;
-  return stale_page(cache.pages, mm, range, mm.version, false).has_value();
+  if (!belongs(cache, id)) return true;
+  return stale_page(cache.pages, cpus_[cpu].host_flushed, mm, range, mm.version, false).has_value();
 }
 
-std::optional<u64> Truth::usable_stale_page(Cpu cpu) const {
+std::optional<u64> Truth::find_stale_page(Cpu cpu) const {
   const TruthCpu& hw = cpus_[cpu];
-  if (hw.uses == kInitMm || hw.cr3_slot != hw.uses) return std::nullopt;
-  const TaggedCache& cache = *selected_cache(cpu);
+  const TaggedCache& cache = selected_cache(cpu);
   const TruthMm& mm = mms_[hw.uses];
-  if (cache.mm_slot != hw.uses || cache.life != mm.life) return 0;
-  if (cache.pages.base >= mm.required_pages) return std::nullopt;
+  if (!belongs(cache, hw.uses)) return 0;
   for (const TruthEvent& request : mm.requests) {
     if (!request.returned) continue;
-    if (const auto va = stale_page(cache.pages, mm, request.range, request.version, false))
+    if (const auto va =
+            stale_page(cache.pages, hw.host_flushed, mm, request.range, request.version, false))
       return va;
   }
   return std::nullopt;
 }
 
-std::optional<u64> Truth::walkable_freed_table(Cpu cpu) const {
+std::optional<u64> Truth::find_freed_table(Cpu cpu) const {
   const TruthCpu& hw = cpus_[cpu];
-  if (hw.cr3_slot == kInitMm) return std::nullopt;
-  const TaggedCache& cache = *selected_cache(cpu);
+  const TaggedCache& cache = selected_cache(cpu);
   const TruthMm& mm = mms_[hw.cr3_slot];
-  if (cache.mm_slot != hw.cr3_slot || cache.life != mm.life) return 0;
-  if (cache.walks.base >= mm.required_walks) return std::nullopt;
+  if (!belongs(cache, hw.cr3_slot)) return 0;
   for (const TruthEvent& request : mm.requests) {
     if (!request.returned || !request.freed_tables) continue;
-    if (const auto va = stale_page(cache.walks, mm, request.range, request.version, true))
+    if (const auto va =
+            stale_page(cache.walks, hw.host_flushed, mm, request.range, request.version, true))
       return va;
   }
   return std::nullopt;
@@ -259,24 +315,18 @@ std::optional<u64> Truth::behind_generation(Cpu cpu, u64 pcid, MmId id, u64 tlb_
   if (id == kInitMm || mm.requests.empty() || pcid >= hw.tags.size()) return std::nullopt;
   const TaggedCache& cache = hw.tags[pcid];
   if (cache.empty || tlb_gen < mm.requests.front().tlb_gen) return std::nullopt;
-  if (cache.mm_slot != id || cache.life != mm.life) return 0;
+  if (!belongs(cache, id)) return 0;
   // Generations are made one by one, so a request stands at its generation's distance from the
   // first one remembered.
   const u64 last = std::min<u64>(tlb_gen - mm.requests.front().tlb_gen, mm.requests.size() - 1);
   if (cache.pages.base >= mm.requests[last].version) return std::nullopt;
   for (u64 at = 0; at <= last; ++at) {
     const TruthEvent& request = mm.requests[at];
-    if (const auto va = stale_page(cache.pages, mm, request.range, request.version, false))
+    if (const auto va = stale_page(cache.pages, cpus_[cpu].host_flushed, mm, request.range,
+                                   request.version, false))
       return va;
   }
   return std::nullopt;
-}
-
-u64 CacheAge::at(u64 va) const {
-  u64 version = base;
-  for (const Patch& patch : patches)
-    if (patch.range.start <= va && va < patch.range.end) version = std::max(version, patch.version);
-  return version;
 }
 
 }  // namespace hvtlb

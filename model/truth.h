@@ -2,13 +2,16 @@
 // nothing with the predicate: it sees only page-table changes, CR3 writes, invalidations, and what
 // was asked to be flushed.
 //
-// Time is counted per mm, in changes of its page table (`version`). For every CPU and PCID the
+// Time is counted in page-table changes, over all mms (`version`). For every CPU and PCID the
 // truth keeps an age: each translation that may be cached is at least as new as version `base`, and
 // newer inside `patches`. The same for the paging-structure cache. A CPU whose CR3 selects the mm
 // may fill at any moment, so right after a flush at version v the oldest possible entry is v.
+//
+// A hypercall may reach every PCID of many CPUs. Its ranges are therefore noted once a CPU
+// (`TruthCpu::host_flushed`) and looked up when a PCID's age is asked for.
 #pragma once
 
-#include <deque>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,16 +31,16 @@ enum class HostScope : u8 {
   kCurrentPcid,   ///< the current PCID, whatever it holds
 };
 
+/// Addresses of which a cache holds nothing older than `version`.
+struct CachePatch {
+  AddressRange range;
+  u64 version;
+};
+
 /// A lower bound on the version of everything that a cache may hold of one mm.
 struct CacheAge {
-  struct Patch {
-    AddressRange range;
-    u64 version;
-  };
   u64 base = 0;
-  std::vector<Patch> patches;  ///< newer than `base`, by range
-
-  u64 at(u64 va) const;  ///< the oldest version possible at this address
+  std::vector<CachePatch> patches;  ///< newer than `base`; ascending versions
 };
 
 /// One PCID's contents on one CPU.
@@ -58,6 +61,33 @@ struct TruthEvent {
   bool returned;  ///< of a request: the flush has returned
 };
 
+/// Events, oldest first: a queue whose front is dropped in strides.
+class TruthEvents {
+ public:
+  bool empty() const { return first_ == events_.size(); }
+  std::size_t size() const { return events_.size() - first_; }
+  const TruthEvent& front() const { return events_[first_]; }
+  const TruthEvent& operator[](std::size_t at) const { return events_[first_ + at]; }
+  TruthEvent& operator[](std::size_t at) { return events_[first_ + at]; }
+  auto begin() const { return events_.begin() + static_cast<std::ptrdiff_t>(first_); }
+  auto end() const { return events_.end(); }
+
+  void push_back(const TruthEvent& event) { events_.push_back(event); }
+  void pop_front() {
+    if (++first_ < 64 || first_ < events_.size() / 2) return;
+    events_.erase(events_.begin(), begin());
+    first_ = 0;
+  }
+  void clear() {
+    events_.clear();
+    first_ = 0;
+  }
+
+ private:
+  std::vector<TruthEvent> events_;
+  std::size_t first_ = 0;
+};
+
 /// How many events of an mm are remembered. A cache that falls behind further and is then used is
 /// taken as stale: no correct rule lets that happen.
 inline constexpr u32 kTruthHistory = 1024;
@@ -67,13 +97,13 @@ inline constexpr u32 kMaxPendingRequests = 65536;
 
 struct TruthMm {
   u64 life = 0;            ///< counts the mms that this slot has held
-  u64 version = 0;         ///< page-table changes so far, over all its lives
+  u64 version = 0;         ///< of its newest page-table change, or of its creation
   u64 forgotten = 0;       ///< changes up to this version are not remembered
   u64 required_pages = 0;  ///< version at the increment of the newest returned request
   u64 required_walks = 0;  ///< the same for requests with freed tables
   CpuMask selected_by;     ///< CPUs whose CR3 selects the mm
-  std::deque<TruthEvent> changes;
-  std::deque<TruthEvent> requests;
+  TruthEvents changes;
+  TruthEvents requests;
 };
 
 /// One CPU's hardware, as far as translations go.
@@ -81,7 +111,9 @@ struct TruthCpu {
   u64 cr3_slot = 0;  ///< the mm slot that CR3 selects
   u64 pcid = 0;
   MmId uses = kInitMm;  ///< whose translations its code may use now; kInitMm when lazy or idle
-  std::vector<TaggedCache> tags;  ///< by PCID
+  std::vector<TaggedCache> tags;         ///< by PCID
+  std::vector<CachePatch> host_flushed;  ///< in every PCID; ascending versions
+  std::size_t prune_at = 64;             ///< when `host_flushed` is this long, old ones may go
 };
 
 class Truth {
@@ -114,10 +146,23 @@ class Truth {
   bool may_hold_old(Cpu cpu, MmId mm, AddressRange range) const;
 
   /// An address that this CPU may use although a returned flush covered it, if any (P1).
-  std::optional<u64> usable_stale_page(Cpu cpu) const;
+  std::optional<u64> usable_stale_page(Cpu cpu) const {
+    const TruthCpu& hw = cpus_[cpu];
+    if (hw.uses == kInitMm || hw.cr3_slot != hw.uses) return std::nullopt;
+    const TaggedCache& cache = selected_cache(cpu);
+    if (belongs(cache, hw.uses) && cache.pages.base >= mms_[hw.uses].required_pages)
+      return std::nullopt;
+    return find_stale_page(cpu);
+  }
 
   /// An address whose freed page table this CPU may still walk, if any (P2).
-  std::optional<u64> walkable_freed_table(Cpu cpu) const;
+  std::optional<u64> walkable_freed_table(Cpu cpu) const {
+    const u64 slot = cpus_[cpu].cr3_slot;
+    if (slot == kInitMm) return std::nullopt;
+    const TaggedCache& cache = selected_cache(cpu);
+    if (belongs(cache, slot) && cache.walks.base >= mms_[slot].required_walks) return std::nullopt;
+    return find_freed_table(cpu);
+  }
 
   /// Whether the cache under `pcid` holds everything of the requests up to `tlb_gen` as new as
   /// their increments; otherwise the address that it does not (P3).
@@ -127,16 +172,30 @@ class Truth {
   bool full(MmId mm) const { return mms_[mm].requests.size() >= kMaxPendingRequests; }
 
  private:
-  const TaggedCache* selected_cache(Cpu cpu) const;
+  const TaggedCache& selected_cache(Cpu cpu) const {
+    const TruthCpu& hw = cpus_[cpu];
+    return hw.tags[hw.pcid];
+  }
+  bool belongs(const TaggedCache& cache, u64 slot) const {
+    return cache.mm_slot == slot && cache.life == mms_[slot].life;
+  }
+  std::optional<u64> find_stale_page(Cpu cpu) const;
+  std::optional<u64> find_freed_table(Cpu cpu) const;
   TaggedCache& tag(Cpu cpu, u64 pcid);
   void make_fresh(TaggedCache& cache) const;
-  void patch(CacheAge& age, const TruthMm& mm, AddressRange range, bool walks) const;
-  void flush_tag(TaggedCache& cache, bool everything, std::span<const AddressRange> ranges,
-                 bool selected);
-  void remember(std::deque<TruthEvent>& events, TruthMm& mm, const TruthEvent& event);
-  std::optional<u64> stale_page(const CacheAge& age, const TruthMm& mm, AddressRange range,
-                                u64 version, bool walks) const;
+  using Patches = std::span<const CachePatch>;
+  void patch(CacheAge& age, AddressRange range) const;
+  void settle(CacheAge& age, Patches host_flushed, const TruthMm& mm, bool walks) const;
+  void settle(TruthCpu& hw, TaggedCache& cache) const;
+  void flush_tag(TruthCpu& hw, TaggedCache& cache, bool everything,
+                 std::span<const AddressRange> ranges);
+  void flush_whole_tlb(TruthCpu& hw, std::span<const AddressRange> ranges);
+  void prune(TruthCpu& hw) const;
+  void remember(TruthEvents& events, TruthMm& mm, const TruthEvent& event);
+  std::optional<u64> stale_page(const CacheAge& age, Patches host_flushed, const TruthMm& mm,
+                                AddressRange range, u64 version, bool walks) const;
 
+  u64 now_ = 0;  // page-table changes and creations so far
   std::vector<TruthMm> mms_;
   std::vector<TruthCpu> cpus_;
 };
