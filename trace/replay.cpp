@@ -170,13 +170,13 @@ void Replay::on(const TraceEvent& event, const FlushRangeEvent& what) {
   settle_pending(event.cpu);
   if (is_init_mm(what.mm)) return;
   CpuView& view = cpus_[event.cpu];
-  MmLife& life = life_at(what.mm);
-  guess_loaded(event, life);
+  const MmLife& life = life_flushed(event, what.mm);
   view.flushed_last = true;
   view.local_flush.reset();
   CpuView::Pending call{
       what, event.line, event.time_ns, event.pid, std::string(event.comm), next_generation(life)};
-  if (recorded().others_in_mask(event.cpu, life.slots.front())) {
+  const bool mask_known = life.began_here || life.mask_confirmed;
+  if (!mask_known || recorded().others_in_mask(event.cpu, life.slots.front())) {
     view.pending = std::move(call);
     return;
   }
@@ -192,7 +192,6 @@ void Replay::on(const TraceEvent& event, const FlushMultiEvent& what) {
     return;
   }
   if (is_init_mm(what.mm)) return;
-  MmLife& life = life_at(what.mm);
   if (view.local_flush && view.local_flush->mm == what.mm) {
     // The model took it for local when it was called, and another CPU has joined since.
     ++result_.conformance.joined_late;
@@ -203,7 +202,7 @@ void Replay::on(const TraceEvent& event, const FlushMultiEvent& what) {
   if (!view.pending || view.pending->request.mm != what.mm) {
     // Its call was not recorded.
     settle_pending(event.cpu);
-    guess_loaded(event, life);
+    const MmLife& life = life_flushed(event, what.mm);
     view.flushed_last = true;
     view.pending = {{what.mm, what.start, what.end, what.stride_shift, what.freed_tables},
                     event.line,
@@ -215,6 +214,11 @@ void Replay::on(const TraceEvent& event, const FlushMultiEvent& what) {
   compare(event, what, view.pending->generation);
   const CpuView::Pending call = *std::exchange(view.pending, std::nullopt);
   flush(event.cpu, call, what.mask);
+}
+
+/// A task that has flushed for itself had chosen its targets before.
+void Replay::on(const TraceEvent& event, const TlbFlushEvent&) {
+  if (event.context == TraceContext::kTask) settle_pending(event.cpu);
 }
 
 void Replay::on(const TraceEvent&, const LostEvents& what) {
@@ -277,14 +281,18 @@ void Replay::know(Cpu cpu, const MmLife* loaded) {
       recorded().remove_from_mask(cpu, life.slots.front());
 }
 
-/// A task that flushes an mm on a CPU of which nothing is known most likely runs it.
-void Replay::guess_loaded(const TraceEvent& event, MmLife& life) {
+/// The mm that a task flushes. On a CPU of which nothing is known the task most likely runs it.
+MmLife& Replay::life_flushed(const TraceEvent& event, u64 pointer) {
   CpuView& view = cpus_[event.cpu];
-  if (view.state != CpuView::State::kUnknown || view.runs_without_mm || event.pid == 0) return;
+  if (view.state != CpuView::State::kUnknown || view.runs_without_mm || event.pid == 0)
+    return life_at(pointer);
   view.state = CpuView::State::kGuessed;
-  lives_.arrive(life.pointer, event.pid, MmLives::Arrival::kScheduled);
+  life_at(pointer);  // older than the recording, if it is new here
+  MmLife& life = lives_.arrive(pointer, event.pid, MmLives::Arrival::kScheduled);
+  arrived(life);
   for (std::size_t at = 0; at < worlds_.size(); ++at)
     worlds_[at]->switch_mm(event.cpu, life.slots[at]);
+  return life;
 }
 
 }  // namespace hvtlb

@@ -38,7 +38,7 @@ class Replay {
   /// What is known of a CPU beside its state in the worlds.
   struct CpuView {
     enum class State : u8 { kUnknown, kGuessed, kKnown };
-    /// A call that the model says will reach other CPUs: it waits for the kernel's own words.
+    /// A call that will reach other CPUs, or may: it waits for the kernel's own words.
     struct Pending {
       FlushRangeEvent request;
       u64 line;
@@ -76,7 +76,7 @@ class Replay {
   void on(const TraceEvent& event, const EnterLazyEvent& what);
   void on(const TraceEvent& event, const FlushRangeEvent& what);
   void on(const TraceEvent& event, const FlushMultiEvent& what);
-  void on(const TraceEvent&, const TlbFlushEvent&) {}
+  void on(const TraceEvent& event, const TlbFlushEvent&);
   void on(const TraceEvent& event, const LostEvents& what);
   void on(const TraceEvent&, const OtherEvent&) {}
 
@@ -93,7 +93,7 @@ class Replay {
   CpuMask lazily_loaded_by(const MmLife& life) const;
   CpuMask leaving_now(const MmLife& life) const;
   void keep_leaving_in_mask(const CpuMask& lazy_before, MmLife& life);
-  void guess_loaded(const TraceEvent& event, MmLife& life);
+  MmLife& life_flushed(const TraceEvent& event, u64 pointer);
   MmLife& life_at(u64 pointer);
   bool is_last_flush(Cpu cpu, const CpuView::Pending& call, const MmLife& life);
   void compare(const TraceEvent& event, const FlushMultiEvent& recorded, u64 generation);
