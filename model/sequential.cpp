@@ -11,7 +11,7 @@ u64 SequentialPolicy::hypercall(Cpu cpu, u64 control, std::span<const u64> input
   };
   if (effect_.all_vps) {
     for (Cpu target = 0; target < guest_.nr_cpus; ++target)
-      if (guest_.vp_index[target] != kVpInvalid) flush(target);
+      if (guest_.present(target)) flush(target);  // the host knows VPs that the guest does not
   } else {
     for (u32 vp : effect_.vps)
       if (const u32 target = guest_.cpu_of_vp(vp); target != kVpInvalid) flush(target);

@@ -1,6 +1,7 @@
 #include "scenario/machine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/hotplug.h"
 
@@ -52,32 +53,34 @@ OpError Machine::check(const Op& op) const {
 OpError Machine::apply(const Op& op) {
   if (const OpError error = check(op); error != OpError::kNone) return error;
   const bool may_wait = op.kind == OpKind::kFlushMmRange || op.kind == OpKind::kBatchFlush;
-  if (may_wait && nr_inside_temporary_mm_ != 0) return run_or_roll_back(op);
+  if (may_wait && nr_inside_temporary_mm_ != 0) return run_or_refuse(op);
   run(op);
   if (!dying_.empty()) free_dropped_mms();
   return OpError::kNone;
 }
 
-OpError Machine::run_or_roll_back(const Op& op) {
+/// Tries the operation unseen, takes it back, and runs it only when it waited for nobody.
+OpError Machine::run_or_refuse(const Op& op) {
   const Guest guest = guest_;
   const Truth truth = truth_;
   const TlbBatch batch = batch_;
   const auto pending = policy_.pending;
   const auto violations = policy_.violations;
   const u64 nr_violations = policy_.nr_violations;
+  Observer* const observer = std::exchange(policy_.observer, nullptr);
   policy_.waits_for.reset();
   run(op);
-  if (!policy_.waits_for) {
-    if (!dying_.empty()) free_dropped_mms();
-    return OpError::kNone;
-  }
+  policy_.observer = observer;
   guest_ = guest;
   truth_ = truth;
   batch_ = batch;
   policy_.pending = pending;
   policy_.violations = violations;
   policy_.nr_violations = nr_violations;
-  return OpError::kIpiInsideTemporaryMm;
+  if (policy_.waits_for) return OpError::kIpiInsideTemporaryMm;
+  run(op);
+  if (!dying_.empty()) free_dropped_mms();
+  return OpError::kNone;
 }
 
 void Machine::run(const Op& op) {
@@ -106,12 +109,9 @@ void Machine::run(const Op& op) {
       unuse_temporary_mm(k, op.cpu);
       break;
     case OpKind::kFlushMmRange: {
-      const bool everything = op.end == kTlbFlushAll ||
-                              (op.end - op.start) >> op.stride_shift > kTlbSinglePageFlushCeiling;
-      truth_.pte_change(op.mm,
-                        everything ? AddressRange{0, kTlbFlushAll}
-                                   : covered_range(op.start, op.end, op.stride_shift),
-                        op.freed_tables);
+      const AddressRange range = flushed_range(op.start, op.end, op.stride_shift);
+      truth_.pte_change(op.mm, covered_range(range.start, range.end, op.stride_shift),
+                        op.freed_tables, op.stride_shift);
       flush_tlb_mm_range(k, op.cpu, op.mm, op.start, op.end, op.stride_shift, op.freed_tables);
       break;
     }

@@ -45,7 +45,7 @@ class Machine {
  private:
   OpError check(const Op& op) const;
   void run(const Op& op);
-  OpError run_or_roll_back(const Op& op);
+  OpError run_or_refuse(const Op& op);
   void free_dropped_mms();
 
   Rules rules_;

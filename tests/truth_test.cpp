@@ -1,0 +1,199 @@
+// The hardware truth, rule by rule: what fills, what empties, what a host's flush reaches.
+#include "model/truth.h"
+
+#include <gtest/gtest.h>
+
+namespace hvtlb {
+namespace {
+
+constexpr u64 kVa = 0x7f0000000000;
+constexpr AddressRange kPage0{kVa, kVa + 0x1000};
+constexpr AddressRange kPage1{kVa + 0x1000, kVa + 0x2000};
+constexpr AddressRange kAll{0, kTlbFlushAll};
+constexpr u64 kKeep = u64{1} << 63;
+
+/// CPU 0 runs mm 1 under PCID 2; CPU 1 is on init_mm.
+class TruthTest : public testing::Test {
+ protected:
+  TruthTest() : truth(2) {
+    truth.mm_created(1);
+    truth.mm_created(2);
+    truth.write_cr3(0, 0x100002);
+    truth.set_uses(0, 1);
+  }
+  /// A page-table change, and a flush of it that has returned.
+  void change_and_require(AddressRange range, bool freed_tables = false) {
+    truth.pte_change(1, range, freed_tables);
+    truth.flush_requested(1, ++gen, range, freed_tables);
+    truth.flush_returned(1, gen);
+  }
+  bool old(AddressRange range) const { return truth.may_hold_old(0, 1, range); }
+
+  Truth truth;
+  u64 gen = 0;
+};
+
+TEST_F(TruthTest, AChangeLeavesOldTranslationsBehind) {
+  EXPECT_FALSE(old(kAll));
+  truth.pte_change(1, kPage0, false);
+  EXPECT_TRUE(old(kPage0));
+  EXPECT_TRUE(old(kAll));
+  EXPECT_FALSE(old(kPage1));
+  EXPECT_FALSE(truth.may_hold_old(1, 1, kAll)) << "CPU 1 does not select the mm";
+  EXPECT_FALSE(truth.usable_stale_page(0)) << "nobody asked for a flush";
+}
+
+TEST_F(TruthTest, ARequestThatHasNotReturnedRequiresNothing) {
+  truth.pte_change(1, kPage0, false);
+  truth.flush_requested(1, 1, kPage0, false);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  truth.flush_returned(1, 1);
+  EXPECT_EQ(truth.usable_stale_page(0), kVa);
+}
+
+TEST_F(TruthTest, ChangesAfterTheIncrementAreNotRequired) {
+  truth.flush_requested(1, 1, kPage0, false);
+  truth.pte_change(1, kPage0, false);
+  truth.flush_returned(1, 1);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  EXPECT_TRUE(old(kPage0));
+}
+
+TEST_F(TruthTest, OnlyThePagesOfTheRequestAreRequired) {
+  truth.pte_change(1, kPage0, false);
+  truth.pte_change(1, kPage1, false);
+  truth.flush_requested(1, 1, kPage1, false);
+  truth.flush_returned(1, 1);
+  EXPECT_EQ(truth.usable_stale_page(0), kVa + 0x1000);
+  truth.invlpg(0, kVa + 0x1fff, 12);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  EXPECT_TRUE(old(kPage0));
+}
+
+TEST_F(TruthTest, InvlpgDropsOnePageOfItsSizeAndAllWalks) {
+  change_and_require(kPage0, true);
+  EXPECT_EQ(truth.walkable_freed_table(0), kVa);
+  truth.invlpg(0, kVa + 0x1000, 12);
+  EXPECT_TRUE(old(kPage0));
+  EXPECT_FALSE(truth.walkable_freed_table(0)) << "the paging-structure cache goes as a whole";
+  truth.invlpg(0, kVa + 0x1ff000, 21);
+  EXPECT_FALSE(old(kPage0)) << "a 2 MiB page";
+}
+
+TEST_F(TruthTest, ACr3WriteEmptiesItsAsidUnlessToldToKeepIt) {
+  change_and_require(kPage0, true);
+  truth.write_cr3(0, 0x100002 | kKeep);
+  EXPECT_TRUE(truth.usable_stale_page(0));
+  EXPECT_TRUE(truth.walkable_freed_table(0));
+  truth.write_cr3(0, 0x100003);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  truth.write_cr3(0, 0x100002 | kKeep);
+  EXPECT_TRUE(truth.usable_stale_page(0)) << "an ASID that is not selected keeps what it had";
+  truth.write_cr3(0, 0x100002);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  EXPECT_FALSE(truth.walkable_freed_table(0));
+}
+
+TEST_F(TruthTest, ASelectedMmFillsAgainAtOnce) {
+  truth.pte_change(1, kPage0, false);
+  truth.write_cr3(0, 0x100002);
+  truth.pte_change(1, kPage0, false);
+  EXPECT_TRUE(old(kPage0)) << "filled between the flush and the second change";
+}
+
+TEST_F(TruthTest, AnAsidOfAnotherMmIsAlwaysOld) {
+  truth.write_cr3(0, 0x200003);
+  truth.write_cr3(0, 0x100003 | kKeep);
+  EXPECT_TRUE(old(kPage0));
+  EXPECT_EQ(truth.usable_stale_page(0), 0u);
+  EXPECT_EQ(truth.walkable_freed_table(0), 0u);
+}
+
+TEST_F(TruthTest, AnAsidOfADeadMmInTheSameSlotIsOld) {
+  truth.mm_created(1);
+  EXPECT_EQ(truth.usable_stale_page(0), 0u);
+}
+
+TEST_F(TruthTest, CodeThatUsesNoMmCannotUseAStalePageButCanWalk) {
+  change_and_require(kPage0, true);
+  truth.set_uses(0, kInitMm);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  EXPECT_TRUE(truth.walkable_freed_table(0));
+  truth.write_cr3(0, 0x1001);
+  EXPECT_FALSE(truth.walkable_freed_table(0));
+}
+
+TEST_F(TruthTest, SelectedByFollowsCr3) {
+  EXPECT_EQ(truth.selected_by(1).to_hex(), "0x1");
+  EXPECT_EQ(truth.selected_by(0).to_hex(), "0x2");
+  truth.write_cr3(0, 0x200003);
+  EXPECT_TRUE(truth.selected_by(1).none());
+  EXPECT_TRUE(truth.selects(0, 2));
+  truth.reset_cpu(0);
+  EXPECT_TRUE(truth.selects(0, 0));
+  EXPECT_EQ(truth.uses(0), kInitMm);
+}
+
+TEST_F(TruthTest, GenerationHonesty) {
+  truth.pte_change(1, kPage0, false);
+  truth.flush_requested(1, 1, kPage0, false);
+  truth.pte_change(1, kPage1, false);
+  truth.flush_requested(1, 2, kPage1, false);
+  EXPECT_FALSE(truth.behind_generation(0, 2, 1, 0));
+  EXPECT_EQ(truth.behind_generation(0, 2, 1, 1), kVa);
+  truth.invlpg(0, kVa, 12);
+  EXPECT_FALSE(truth.behind_generation(0, 2, 1, 1));
+  EXPECT_EQ(truth.behind_generation(0, 2, 1, 2), kVa + 0x1000);
+  EXPECT_FALSE(truth.behind_generation(0, 9, 1, 2)) << "nothing was ever cached there";
+  truth.write_cr3(0, 0x100002);
+  EXPECT_FALSE(truth.behind_generation(0, 2, 1, 2));
+}
+
+struct Reach {
+  HostScope scope;
+  u64 space;
+  bool selected, unselected, other_mm;  // which caches are flushed
+};
+
+TEST_F(TruthTest, HostScopes) {
+  // PCID 2: mm 1, selected. PCID 3: mm 1 as well. PCID 4: mm 2.
+  const Reach table[] = {
+      {HostScope::kWholeTlb, 0x100000, true, true, true},
+      {HostScope::kWholeTlb, 0x900000, true, true, true},
+      {HostScope::kAddressSpace, 0x100000, true, true, false},
+      {HostScope::kAddressSpace, 0x200000, false, false, true},
+      {HostScope::kAddressSpace, kTlbFlushAll, true, true, true},
+      {HostScope::kIfCr3Matches, 0x100000, true, false, false},
+      {HostScope::kIfCr3Matches, 0x200000, false, false, false},
+      {HostScope::kIfCr3Matches, kTlbFlushAll, true, false, false},
+      {HostScope::kCurrentPcid, 0x200000, true, false, false},
+  };
+  const auto stale = [](Truth& t, u64 cr3, MmId mm) {
+    t.write_cr3(0, cr3 | kKeep);
+    return t.may_hold_old(0, mm, kAll);
+  };
+  for (const Reach& row : table)
+    for (bool everything : {false, true}) {
+      Truth t(1);
+      t.mm_created(1);
+      t.mm_created(2);
+      for (u64 cr3 : {0x100003, 0x200004, 0x100002}) t.write_cr3(0, cr3);
+      t.pte_change(1, kPage0, false);
+      t.pte_change(2, kPage0, false);
+      const AddressRange range = kPage0;
+      t.host_flush(0, row.scope, row.space, everything, {&range, 1});
+      EXPECT_EQ(!t.may_hold_old(0, 1, kAll), row.selected);
+      EXPECT_EQ(!stale(t, 0x100003, 1), row.unselected);
+      EXPECT_EQ(!stale(t, 0x200004, 2), row.other_mm);
+    }
+}
+
+TEST_F(TruthTest, ForgottenChangesCountAsStale) {
+  for (u64 at = 0; at < 2 * kTruthHistory; ++at) truth.pte_change(1, kPage1, false);
+  EXPECT_TRUE(old(kPage0)) << "nobody remembers that page 0 never changed";
+  truth.write_cr3(0, 0x100002);
+  EXPECT_FALSE(old(kAll));
+}
+
+}  // namespace
+}  // namespace hvtlb
