@@ -39,12 +39,12 @@ inline u32 bank_in_order(const std::vector<u32>& vp_index, Cpu first) {
   return differs == 0 ? base / kVcpusPerSparseBank : kVpInvalid;
 }
 
-/// The same for a word of a target list. Where few CPUs are in it, or the first does not fit,
-/// looking costs more than it may save.
+/// The same for a word of a target list. Where its CPUs are few, looking costs more than it may
+/// save; without neighbours that is seen at once.
 inline u32 bank_of_word(const std::vector<u32>& vp_index, Cpu first, u64 word) {
-  constexpr int kFew = 8;
-  if (vp_index[first] % kVcpusPerSparseBank != 0 || std::popcount(word) < kFew) return kVpInvalid;
-  return bank_in_order(vp_index, first);
+  constexpr int kFew = 16;
+  if ((word & word >> 1) == 0 || vp_index[first] % kVcpusPerSparseBank != 0) return kVpInvalid;
+  return std::popcount(word) < kFew ? kVpInvalid : bank_in_order(vp_index, first);
 }
 
 /// Fills the 64-bit processor mask of a plain call, CPU by CPU.

@@ -19,16 +19,14 @@ AddressRange intersect(AddressRange a, AddressRange b) {
   return {std::max(a.start, b.start), std::min(a.end, b.end)};
 }
 
-/// Adds a patch, to the last one where it goes on where that ends. Inlined: a hypercall comes here
-/// for every CPU it names.
-[[gnu::always_inline]] inline void append(std::vector<CachePatch>& patches,
-                                          const CachePatch& patch) {
+/// Adds a patch, to the last one where it goes on where that ends.
+void append(std::vector<CachePatch>& patches, const CachePatch& patch) {
   if (!patches.empty() && patches.back().version == patch.version &&
       patches.back().range.end == patch.range.start) {
     patches.back().range.end = patch.range.end;
     return;
   }
-  if (patches.size() >= kMaxPatches) [[unlikely]]
+  if (patches.size() >= kMaxPatches)
     patches.erase(patches.begin(), patches.begin() + kMaxPatches / 2);
   patches.push_back(patch);
 }
@@ -41,34 +39,30 @@ void drop_until(std::vector<CachePatch>& patches, u64 version) {
   patches.erase(patches.begin(), newer);
 }
 
-/// The newest patch that covers `at`, if it is at least as new as `version`.
-const CachePatch* covering(std::span<const CachePatch> patches, u64 at, u64 version) {
-  for (auto p = patches.rbegin(); p != patches.rend() && p->version >= version; ++p)
-    if (p->range.start <= at && at < p->range.end) return &*p;
-  return nullptr;
-}
-
-/// The first address of `range` that no patch of at least `version` covers.
-std::optional<u64> uncovered(const CacheAge& age, std::span<const CachePatch> host_flushed,
-                             AddressRange range, u64 version) {
-  for (u64 at = range.start; at < range.end;) {
-    const CachePatch* patch = covering(age.patches, at, version);
-    if (patch == nullptr) patch = covering(host_flushed, at, version);
-    if (patch == nullptr) return at;
-    at = patch->range.end;
-  }
-  return std::nullopt;
-}
-
 AddressRange page_range(u64 va, u8 page_shift) {
   const u64 size = u64{1} << page_shift;
   const u64 start = va & ~(size - 1);
   return {start, start + size < start ? kTlbFlushAll : start + size};
 }
 
+/// The newest patch that touches `page`, if it is at least as new as `version`: to invalidate any
+/// address of a page is to invalidate the page.
+const AddressRange* touching(std::span<const CachePatch> patches, AddressRange page, u64 version) {
+  for (auto p = patches.rbegin(); p != patches.rend() && p->version >= version; ++p)
+    if (p->range.start < page.end && page.start < p->range.end) return &p->range;
+  return nullptr;
+}
+
+/// What a paging-structure entry of the last level maps: the least that leaves the cache together.
+constexpr u8 kTableShift = 21;
+
+u8 unit_of(const TruthEvent& change, bool walks) {
+  return walks ? std::max(change.page_shift, kTableShift) : change.page_shift;
+}
+
 }  // namespace
 
-Truth::Truth(u32 nr_cpus) : cpus_(nr_cpus) {
+Truth::Truth(u32 nr_cpus) : cpus_(nr_cpus), host_flushes_(nr_cpus) {
   mm_created(kInitMm);
   for (Cpu cpu = 0; cpu < nr_cpus; ++cpu) reset_cpu(cpu);
 }
@@ -96,15 +90,16 @@ void Truth::remember(TruthEvents& events, TruthMm& mm, const TruthEvent& event) 
     mm.requests.pop_front();
 }
 
-void Truth::pte_change(MmId id, AddressRange range, bool freed_tables) {
+void Truth::pte_change(MmId id, AddressRange range, bool freed_tables, u8 page_shift) {
   TruthMm& mm = mms_[id];
   mm.version = ++now_;
-  remember(mm.changes, mm, {mm.version, 0, range, freed_tables, false});
+  const u8 shift = std::max<u8>(page_shift, kPageShift);
+  remember(mm.changes, mm, {mm.version, 0, range, shift, freed_tables, false});
 }
 
 void Truth::flush_requested(MmId id, u64 tlb_gen, AddressRange range, bool freed_tables) {
   TruthMm& mm = mms_[id];
-  remember(mm.requests, mm, {mm.version, tlb_gen, range, freed_tables, false});
+  remember(mm.requests, mm, {mm.version, tlb_gen, range, kPageShift, freed_tables, false});
 }
 
 void Truth::flush_returned(MmId id, u64 tlb_gen) {
@@ -144,7 +139,7 @@ void Truth::write_cr3(Cpu cpu, u64 cr3) {
   hw.pcid = cr3 & kCr3Pcid;
   TaggedCache& cache = tag(cpu, hw.pcid);
   if ((cr3 & kCr3KeepEntries) != 0 && !cache.empty) {
-    settle(hw, cache);
+    settle(cache, cpu);
     return;
   }
   cache.mm_slot = slot;
@@ -164,41 +159,57 @@ void Truth::patch(CacheAge& age, AddressRange range) const {
   if (age.base < now_) append(age.patches, {range, now_});
 }
 
+/// The first address of `range`, mapped by pages of `page_shift`, that no flush of at least
+/// `version` covers.
+std::optional<u64> Truth::uncovered(const CacheAge& age, Cpu cpu, AddressRange range, u64 version,
+                                    u8 page_shift) const {
+  for (u64 at = range.start; at < range.end;) {
+    const AddressRange page = page_range(at, page_shift);
+    const AddressRange* flushed = touching(age.patches, page, version);
+    if (flushed == nullptr) flushed = host_flushes_.touching(cpu, page, version);
+    if (flushed == nullptr) return at;
+    at = std::max(page.end, page_range(flushed->end, page_shift).start);
+  }
+  return std::nullopt;
+}
+
 /// Moves the base over every change that is covered by now; then most patches say nothing new.
-void Truth::settle(CacheAge& age, Patches host_flushed, const TruthMm& mm, bool walks) const {
+void Truth::settle(CacheAge& age, Cpu cpu, const TruthMm& mm, bool walks) const {
   if (age.base < mm.forgotten) return;
   std::size_t at = mm.changes.size();
   while (at > 0 && mm.changes[at - 1].version > age.base) --at;
   for (; at < mm.changes.size(); ++at) {
     const TruthEvent& change = mm.changes[at];
     if ((!walks || change.freed_tables) &&
-        uncovered(age, host_flushed, change.range, change.version))
+        uncovered(age, cpu, change.range, change.version, unit_of(change, walks)))
       break;
     age.base = change.version;
   }
   drop_until(age.patches, age.base);
 }
 
-void Truth::settle(TruthCpu& hw, TaggedCache& cache) const {
+void Truth::settle(TaggedCache& cache, Cpu cpu) const {
   const TruthMm& mm = mms_[cache.mm_slot];
-  if (cache.pages.base < mm.version) settle(cache.pages, hw.host_flushed, mm, false);
-  if (cache.walks.base < mm.version) settle(cache.walks, hw.host_flushed, mm, true);
+  if (cache.pages.base < mm.version) settle(cache.pages, cpu, mm, false);
+  if (cache.walks.base < mm.version) settle(cache.walks, cpu, mm, true);
 }
 
 void Truth::invlpg(Cpu cpu, u64 va, u8 page_shift) {
-  TruthCpu& hw = cpus_[cpu];
-  TaggedCache& cache = tag(cpu, hw.pcid);
-  patch(cache.pages, page_range(va, page_shift));
+  TaggedCache& cache = tag(cpu, cpus_[cpu].pcid);
+  const AddressRange page = page_range(va, std::max<u8>(page_shift, kPageShift));
+  patch(cache.pages, page);
   // INVLPG drops the paging-structure cache of the current PCID for all addresses.
   cache.walks.base = now_;
   cache.walks.patches.clear();
-  settle(hw, cache);
+  // Ranges are invalidated upwards: before its last page the newest change is not covered.
+  const TruthMm& mm = mms_[cache.mm_slot];
+  if (!mm.changes.empty() && page.end >= mm.changes.back().range.end) settle(cache, cpu);
 }
 
-void Truth::flush_tag(TruthCpu& hw, TaggedCache& cache, bool everything,
+void Truth::flush_tag(Cpu cpu, TaggedCache& cache, bool everything,
                       std::span<const AddressRange> ranges) {
   if (cache.empty) return;
-  const bool selected = &cache == &hw.tags[hw.pcid];
+  const bool selected = &cache == &selected_cache(cpu);
   if (everything) {
     if (selected)
       make_fresh(cache);
@@ -210,35 +221,16 @@ void Truth::flush_tag(TruthCpu& hw, TaggedCache& cache, bool everything,
     patch(cache.pages, range);
     patch(cache.walks, range);
   }
-  settle(hw, cache);
-}
-
-/// Notes the ranges once for all PCIDs; only the age of the selected one is looked at soon.
-void Truth::flush_whole_tlb(TruthCpu& hw, std::span<const AddressRange> ranges) {
-  for (const AddressRange& range : ranges) append(hw.host_flushed, {range, now_});
-  settle(hw, hw.tags[hw.pcid]);
-  if (hw.host_flushed.size() >= hw.prune_at) prune(hw);
-}
-
-/// Drops what says nothing new about any PCID. One that has fallen behind the remembered changes,
-/// or whose mm is gone, is stale whatever was flushed.
-void Truth::prune(TruthCpu& hw) const {
-  u64 oldest = now_;
-  for (const TaggedCache& cache : hw.tags) {
-    const TruthMm& mm = mms_[cache.mm_slot];
-    if (cache.empty || cache.life != mm.life) continue;
-    for (const CacheAge* age : {&cache.pages, &cache.walks})
-      if (age->base >= mm.forgotten && age->base < mm.version) oldest = std::min(oldest, age->base);
-  }
-  drop_until(hw.host_flushed, oldest);
-  hw.prune_at = std::max<std::size_t>(64, 2 * hw.host_flushed.size());
+  settle(cache, cpu);
 }
 
 void Truth::host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everything,
                        std::span<const AddressRange> ranges) {
   TruthCpu& hw = cpus_[cpu];
   if (scope == HostScope::kWholeTlb && !everything) {
-    flush_whole_tlb(hw, ranges);
+    // Of all PCIDs' ages, only that of the selected one is asked for soon.
+    host_flushes_.note(cpu, now_, ranges);
+    settle(hw.tags[hw.pcid], cpu);
     return;
   }
   const auto in_space = [&](u64 slot) {
@@ -255,11 +247,11 @@ void Truth::host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everyth
     }
     if (!reached) continue;
     if (selected && everything) hw.tags[pcid].mm_slot = hw.cr3_slot;
-    flush_tag(hw, hw.tags[pcid], everything, ranges);
+    flush_tag(cpu, hw.tags[pcid], everything, ranges);
   }
 }
 
-std::optional<u64> Truth::stale_page(const CacheAge& age, Patches host_flushed, const TruthMm& mm,
+std::optional<u64> Truth::stale_page(const CacheAge& age, Cpu cpu, const TruthMm& mm,
                                      AddressRange range, u64 version, bool walks) const {
   if (age.base >= version) return std::nullopt;
   if (age.base < mm.forgotten) return range.start;
@@ -268,7 +260,8 @@ std::optional<u64> Truth::stale_page(const CacheAge& age, Patches host_flushed, 
     if (change.version <= age.base) break;
     if (change.version > version || (walks && !change.freed_tables)) continue;
     const AddressRange both = intersect(change.range, range);
-    if (const auto va = uncovered(age, host_flushed, both, change.version)) return va;
+    if (const auto va = uncovered(age, cpu, both, change.version, unit_of(change, walks)))
+      return va;
   }
   return std::nullopt;
 }
@@ -278,7 +271,7 @@ bool Truth::may_hold_old(Cpu cpu, MmId id, AddressRange range) const {
   const TaggedCache& cache = selected_cache(cpu);
   const TruthMm& mm = mms_[id];
   if (!belongs(cache, id)) return true;
-  return stale_page(cache.pages, cpus_[cpu].host_flushed, mm, range, mm.version, false).has_value();
+  return stale_page(cache.pages, cpu, mm, range, mm.version, false).has_value();
 }
 
 std::optional<u64> Truth::find_stale_page(Cpu cpu) const {
@@ -288,8 +281,7 @@ std::optional<u64> Truth::find_stale_page(Cpu cpu) const {
   if (!belongs(cache, hw.uses)) return 0;
   for (const TruthEvent& request : mm.requests) {
     if (!request.returned) continue;
-    if (const auto va =
-            stale_page(cache.pages, hw.host_flushed, mm, request.range, request.version, false))
+    if (const auto va = stale_page(cache.pages, cpu, mm, request.range, request.version, false))
       return va;
   }
   return std::nullopt;
@@ -302,8 +294,7 @@ std::optional<u64> Truth::find_freed_table(Cpu cpu) const {
   if (!belongs(cache, hw.cr3_slot)) return 0;
   for (const TruthEvent& request : mm.requests) {
     if (!request.returned || !request.freed_tables) continue;
-    if (const auto va =
-            stale_page(cache.walks, hw.host_flushed, mm, request.range, request.version, true))
+    if (const auto va = stale_page(cache.walks, cpu, mm, request.range, request.version, true))
       return va;
   }
   return std::nullopt;
@@ -322,8 +313,7 @@ std::optional<u64> Truth::behind_generation(Cpu cpu, u64 pcid, MmId id, u64 tlb_
   if (cache.pages.base >= mm.requests[last].version) return std::nullopt;
   for (u64 at = 0; at <= last; ++at) {
     const TruthEvent& request = mm.requests[at];
-    if (const auto va = stale_page(cache.pages, cpus_[cpu].host_flushed, mm, request.range,
-                                   request.version, false))
+    if (const auto va = stale_page(cache.pages, cpu, mm, request.range, request.version, false))
       return va;
   }
   return std::nullopt;

@@ -7,8 +7,8 @@
 // newer inside `patches`. The same for the paging-structure cache. A CPU whose CR3 selects the mm
 // may fill at any moment, so right after a flush at version v the oldest possible entry is v.
 //
-// A hypercall may reach every PCID of many CPUs. Its ranges are therefore noted once a CPU
-// (`TruthCpu::host_flushed`) and looked up when a PCID's age is asked for.
+// A hypercall may reach every PCID of many CPUs. Its ranges are therefore noted once
+// (`HostFlushLog`) and looked up when a PCID's age is asked for.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@
 
 #include "model/cpumask.h"
 #include "model/flush_tlb_info.h"
+#include "model/host_flush_log.h"
 #include "model/types.h"
 
 namespace hvtlb {
@@ -57,6 +58,7 @@ struct TruthEvent {
   u64 version;  ///< the mm's version right after the change, or at the increment
   u64 tlb_gen;  ///< of a request: the generation it made; 0 for a change
   AddressRange range;
+  u8 page_shift;  ///< of a change: log2 of the size of the pages that map the range
   bool freed_tables;
   bool returned;  ///< of a request: the flush has returned
 };
@@ -67,6 +69,7 @@ class TruthEvents {
   bool empty() const { return first_ == events_.size(); }
   std::size_t size() const { return events_.size() - first_; }
   const TruthEvent& front() const { return events_[first_]; }
+  const TruthEvent& back() const { return events_.back(); }
   const TruthEvent& operator[](std::size_t at) const { return events_[first_ + at]; }
   TruthEvent& operator[](std::size_t at) { return events_[first_ + at]; }
   auto begin() const { return events_.begin() + static_cast<std::ptrdiff_t>(first_); }
@@ -111,9 +114,7 @@ struct TruthCpu {
   u64 cr3_slot = 0;  ///< the mm slot that CR3 selects
   u64 pcid = 0;
   MmId uses = kInitMm;  ///< whose translations its code may use now; kInitMm when lazy or idle
-  std::vector<TaggedCache> tags;         ///< by PCID
-  std::vector<CachePatch> host_flushed;  ///< in every PCID; ascending versions
-  std::size_t prune_at = 64;             ///< when `host_flushed` is this long, old ones may go
+  std::vector<TaggedCache> tags;  ///< by PCID
 };
 
 class Truth {
@@ -122,7 +123,7 @@ class Truth {
 
   // The page table and the requests
   void mm_created(MmId mm);
-  void pte_change(MmId mm, AddressRange range, bool freed_tables);
+  void pte_change(MmId mm, AddressRange range, bool freed_tables, u8 page_shift = kPageShift);
   void flush_requested(MmId mm, u64 tlb_gen, AddressRange range, bool freed_tables);
   /// The request has returned: from now on nobody may use what it covered.
   void flush_returned(MmId mm, u64 tlb_gen);
@@ -183,21 +184,21 @@ class Truth {
   std::optional<u64> find_freed_table(Cpu cpu) const;
   TaggedCache& tag(Cpu cpu, u64 pcid);
   void make_fresh(TaggedCache& cache) const;
-  using Patches = std::span<const CachePatch>;
   void patch(CacheAge& age, AddressRange range) const;
-  void settle(CacheAge& age, Patches host_flushed, const TruthMm& mm, bool walks) const;
-  void settle(TruthCpu& hw, TaggedCache& cache) const;
-  void flush_tag(TruthCpu& hw, TaggedCache& cache, bool everything,
+  void settle(CacheAge& age, Cpu cpu, const TruthMm& mm, bool walks) const;
+  void settle(TaggedCache& cache, Cpu cpu) const;
+  void flush_tag(Cpu cpu, TaggedCache& cache, bool everything,
                  std::span<const AddressRange> ranges);
-  void flush_whole_tlb(TruthCpu& hw, std::span<const AddressRange> ranges);
-  void prune(TruthCpu& hw) const;
   void remember(TruthEvents& events, TruthMm& mm, const TruthEvent& event);
-  std::optional<u64> stale_page(const CacheAge& age, Patches host_flushed, const TruthMm& mm,
-                                AddressRange range, u64 version, bool walks) const;
+  std::optional<u64> uncovered(const CacheAge& age, Cpu cpu, AddressRange range, u64 version,
+                               u8 page_shift) const;
+  std::optional<u64> stale_page(const CacheAge& age, Cpu cpu, const TruthMm& mm, AddressRange range,
+                                u64 version, bool walks) const;
 
   u64 now_ = 0;  // page-table changes and creations so far
   std::vector<TruthMm> mms_;
   std::vector<TruthCpu> cpus_;
+  HostFlushLog host_flushes_;
 };
 
 }  // namespace hvtlb
