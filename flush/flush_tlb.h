@@ -24,24 +24,28 @@ void flush_tlb_func_local(Kernel<P>& k, Cpu self, const FlushTlbInfo& info) {
   flush_tlb_func(k, self, info);
 }
 
+/// The range that a request is flushed as: the whole space when it has too many strides.
+constexpr AddressRange flushed_range(u64 start, u64 end, u8 stride_shift) {
+  if (end == kTlbFlushAll || (end - start) >> stride_shift > kTlbSinglePageFlushCeiling)
+    return {0, kTlbFlushAll};
+  return {start, end};
+}
+
 /// `flush_tlb_mm_range()`. REQUIRES: the mm is alive; an mm with a global ASID is in transition
 /// (its broadcast flush is not modelled).
 template <MemoryPolicy P>
 void flush_tlb_mm_range(Kernel<P>& k, Cpu self, MmId mm_id, u64 start, u64 end, u8 stride_shift,
                         bool freed_tables) {
   Mm& mm = k.guest.mm(mm_id);
-  if (end == kTlbFlushAll || (end - start) >> stride_shift > kTlbSinglePageFlushCeiling) {
-    start = 0;
-    end = kTlbFlushAll;
-  }
+  const AddressRange range = flushed_range(start, end, stride_shift);
   FlushTlbInfo info;
   info.mm = mm_id;
   info.has_mm = true;
   info.freed_tables = freed_tables;
   info.stride_shift = stride_shift;
   info.initiating_cpu = self;
-  info.start = start;
-  info.end = end;
+  info.start = range.start;
+  info.end = range.end;
   // LOCKed: also the fence between the page-table stores and the look at the mask.
   info.new_tlb_gen = k.mem.locked(self, mm.tlb_gen, RmwOp::kAdd, 1) + 1;
   k.mem.flush_requested(self, info);

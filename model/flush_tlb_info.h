@@ -27,18 +27,19 @@ struct AddressRange {
   bool operator==(const AddressRange&) const = default;
 };
 
-/// The bytes whose translations the native handler invalidates for `[start, end)`: one page of
-/// `1 << stride_shift` bytes for every step of the loop in `flush_tlb_func()`. For aligned requests
-/// this is the request itself; an unaligned start moves the last step, as in the kernel.
+/// The 4 KiB pages that a flush of `[start, end)` answers for: those of the request that the loop
+/// in `flush_tlb_func()` reaches with its steps of `1 << stride_shift` bytes. For requests that are
+/// aligned to their stride this is the request; after an unaligned start the last step may fall
+/// short of the end, as in the kernel.
 constexpr AddressRange covered_range(u64 start, u64 end, u8 stride_shift) {
   if (end == kTlbFlushAll) return {0, kTlbFlushAll};
   if (end <= start) return {start, start};
-  const u64 stride = u64{1} << stride_shift;
-  const u64 steps = ((end - start - 1) >> stride_shift) + 1;
-  const u64 first = start & ~(stride - 1);
-  const u64 length = steps << stride_shift;
-  const u64 last = first + length;
-  return {first, last < first ? kTlbFlushAll : last};
+  const u64 last_step = start + ((end - start - 1) >> stride_shift << stride_shift);
+  const u64 page = u64{1} << (stride_shift > kPageShift ? stride_shift : kPageShift);
+  const u64 reached = (last_step & ~(page - 1)) + page - 1;  // the last byte
+  const u64 asked = (end - 1) | ~kPageMask;
+  const u64 last = reached < asked ? reached : asked;
+  return {start & kPageMask, last == ~u64{0} ? kTlbFlushAll : last + 1};
 }
 
 constexpr AddressRange covered_range(const FlushTlbInfo& info) {

@@ -72,12 +72,8 @@ bool ReplayWorld::others_in_mask(Cpu cpu, MmId mm) const {
 const FlushRecord& ReplayWorld::flush_mm_range(Cpu cpu, MmId mm, const FlushRangeEvent& request) {
   auto k = kernel();
   const u8 shift = request.stride_shift;
-  const bool everything = request.end == kTlbFlushAll ||
-                          (request.end - request.start) >> shift > kTlbSinglePageFlushCeiling;
-  truth_.pte_change(
-      mm,
-      everything ? AddressRange{0, kTlbFlushAll} : covered_range(request.start, request.end, shift),
-      request.freed_tables);
+  const AddressRange range = flushed_range(request.start, request.end, shift);
+  truth_.pte_change(mm, covered_range(range.start, range.end, shift), request.freed_tables, shift);
   flush_tlb_mm_range(k, cpu, mm, request.start, request.end, shift, request.freed_tables);
   settle();
   return last_flush_;
