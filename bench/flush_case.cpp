@@ -11,9 +11,9 @@ namespace {
 /// The same on every machine and in every run.
 constexpr u32 kSeed = 1;
 
-/// So many CPUs' states are gone through before one comes back: beyond what a predictor learns,
-/// and small enough for the second-level cache.
-constexpr u32 kLazyCpus = 16384;
+/// So many CPUs' states are gone through before one comes back. A current branch predictor learns
+/// 16384 of them by heart.
+constexpr u32 kLazyCpus = 131072;
 
 MachineShape machine(u32 nr_cpus, VpNumbering vps) {
   MachineShape shape;

@@ -57,7 +57,8 @@ void RatioReporter::print_ratios(std::string_view era) const {
       for (VpNumbering vps : kVpNumberings) {
         const std::string name = case_name(reference.nr_cpus, shape, vps);
         const double ns = median_ns(fmt::format("decision/{}/{}", era, name));
-        const double scan_ns = median_ns("scan/" + name);
+        const double scan_ns =
+            std::min(median_ns("scan/" + name), median_ns("scan-branchless/" + name));
         if (ns == 0 || scan_ns == 0) continue;
         const double ratio = ns / scan_ns;
         // The goals are for the fix; the builders before it walk the live mask CPU by CPU.
