@@ -80,6 +80,24 @@ TEST_F(TruthTest, InvlpgDropsOnePageOfItsSizeAndAllWalks) {
   EXPECT_FALSE(old(kPage0)) << "a 2 MiB page";
 }
 
+TEST_F(TruthTest, AHugePageGoesAsAWholeWhicheverOfItsAddressesIsInvalidated) {
+  truth.pte_change(1, {kVa, kVa + 0x400000}, false, 21);
+  truth.invlpg(0, kVa + 0x5000, 12);
+  EXPECT_FALSE(old({kVa, kVa + 0x200000}));
+  EXPECT_TRUE(old({kVa + 0x200000, kVa + 0x400000}));
+}
+
+TEST_F(TruthTest, AListReachesTheWalksOfTheTablesItTouches) {
+  const AddressRange tables{kVa, kVa + 0x400000};
+  change_and_require(tables, true);
+  truth.host_flush(0, HostScope::kWholeTlb, 0, false, {&kPage1, 1});
+  EXPECT_EQ(truth.walkable_freed_table(0), kVa + 0x200000);
+  const AddressRange second{kVa + 0x3ff000, kVa + 0x400000};
+  truth.host_flush(0, HostScope::kWholeTlb, 0, false, {&second, 1});
+  EXPECT_FALSE(truth.walkable_freed_table(0));
+  EXPECT_TRUE(truth.usable_stale_page(0)) << "pages are another matter";
+}
+
 TEST_F(TruthTest, ACr3WriteEmptiesItsAsidUnlessToldToKeepIt) {
   change_and_require(kPage0, true);
   truth.write_cr3(0, 0x100002 | kKeep);

@@ -1,5 +1,6 @@
 // The obvious slow twin of model/truth.h: a version for every CPU, PCID and page, in plain arrays,
-// and a list of every change and request. It knows 16 pages and forgets nothing.
+// and a list of every change and request. It knows 16 pages, which two page tables map, and forgets
+// nothing.
 #pragma once
 
 #include <array>
@@ -12,6 +13,7 @@ namespace hvtlb::test {
 class TruthTwin {
  public:
   static constexpr u32 kPages = 16;
+  static constexpr u32 kPagesOfATable = 8;
   static constexpr u32 kMms = 4;
   static constexpr u32 kPcids = 5;
 
@@ -19,9 +21,16 @@ class TruthTwin {
     for (Cpu cpu = 0; cpu < nr_cpus; ++cpu) reset_cpu(cpu);
   }
 
-  static bool covers(AddressRange range, u32 page) {
-    return range.start < (page + 1) * kPageSize && page * kPageSize < range.end;
+  static u64 address_of(u32 page) {
+    return (u64{page / kPagesOfATable} << 21) + page % kPagesOfATable * kPageSize;
   }
+  static u32 page_at(u64 va) {
+    return static_cast<u32>((va >> 21) * kPagesOfATable + (va >> kPageShift) % 512);
+  }
+  static bool covers(AddressRange range, u32 page) {
+    return range.start < address_of(page) + kPageSize && address_of(page) < range.end;
+  }
+  static bool same_table(u32 a, u32 b) { return a / kPagesOfATable == b / kPagesOfATable; }
 
   void mm_created(MmId mm) {
     ++mms_[mm].life;
@@ -70,8 +79,13 @@ class TruthTwin {
       } else if (everything) {
         tag.full = false;
       } else {
-        for (u32 page = 0; page < kPages; ++page)
-          if (covers(range, page)) tag.pages[page] = tag.walks[page] = mms_[tag.mm].version;
+        // A page leaves by itself; a table leaves the paging-structure cache as a whole.
+        for (u32 page = 0; page < kPages; ++page) {
+          if (!covers(range, page)) continue;
+          tag.pages[page] = mms_[tag.mm].version;
+          for (u32 other = 0; other < kPages; ++other)
+            if (same_table(page, other)) tag.walks[other] = mms_[tag.mm].version;
+        }
       }
     }
   }

@@ -62,7 +62,7 @@ class Pair {
       case 10:
       case 11: {
         const u32 page = below(TruthTwin::kPages);
-        truth_.invlpg(cpu, page * kPageSize, kPageShift);
+        truth_.invlpg(cpu, TruthTwin::address_of(page), kPageShift);
         twin_.invlpg(cpu, page);
         break;
       }
@@ -117,18 +117,20 @@ class Pair {
     for (u32 page = 0; page < TruthTwin::kPages; ++page) any |= stale(page);
     ASSERT_EQ(va.has_value(), any) << what;
     if (!va) return;
-    ASSERT_TRUE(stale(static_cast<u32>(*va >> kPageShift))) << what << " " << *va;
+    ASSERT_TRUE(stale(TruthTwin::page_at(*va))) << what << " " << *va;
   }
   void use(Cpu cpu, MmId mm) {
     truth_.set_uses(cpu, mm);
     twin_.set_uses(cpu, mm);
   }
   u32 below(u32 bound) { return static_cast<u32>(random_() % bound); }
+  /// Pages of one table.
   AddressRange range() {
-    if (below(8) == 0) return {0, TruthTwin::kPages * kPageSize};
-    const u64 start = below(TruthTwin::kPages);
-    const u64 end = std::min<u64>(start + 1 + below(3), TruthTwin::kPages);
-    return {start * kPageSize, end * kPageSize};
+    const u32 first = below(TruthTwin::kPages);
+    const u64 left = TruthTwin::kPagesOfATable - first % TruthTwin::kPagesOfATable;
+    const u64 pages = below(6) == 0 ? left : std::min<u64>(left, 1 + below(3));
+    const u64 start = TruthTwin::address_of(first);
+    return {start, start + pages * kPageSize};
   }
 
   Truth truth_;
