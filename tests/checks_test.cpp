@@ -152,6 +152,16 @@ TEST(Checks, MidSwitchNothingIsJudged) {
   EXPECT_FALSE(check_p4(guest, box.machine.truth(), 0));
 }
 
+TEST(Checks, AGlobalAsidHasNoSlotToJudge) {
+  Box box("v6.17.5", native(1));
+  const MmId mm = box.mm();
+  box.machine.guest().mm(mm).global_asid = 40;
+  box.run(0, mm);
+  EXPECT_EQ(box.tlb(0).loaded_mm_asid, 40u);
+  EXPECT_FALSE(check_p3(box.machine.guest(), box.machine.truth(), 0));
+  EXPECT_EQ(box.violated(), "");
+}
+
 TEST(Checks, WithoutPcidTheGenerationIsJudgedAgainstPcidZero) {
   MachineShape shape = native(2);
   shape.pcid = false;

@@ -70,7 +70,7 @@ TEST_P(HypervBuilder, Clause3HoldsForAnyNumberOfVpsKnownOrNot) {
 TEST_P(HypervBuilder, Clause3LooksAtPresentNotAtOnline) {
   MachineShape shape = hyperv(4);
   shape.present = CpuMask(4);
-  for (Cpu cpu : {0, 1, 2}) shape.present->set(cpu);
+  for (Cpu cpu : {0u, 1u, 2u}) shape.present->set(cpu);
   shape.online = CpuMask(4);
   shape.online->set(0);
   EXPECT_EQ(sender(shape).members({0, 1, 2}).send().flags(), 1u);
@@ -128,6 +128,9 @@ TEST_P(HypervBuilder, Clause4AnInvalidVpIsNative) {
   EXPECT_EQ(middle.native_targets(), 0b111u);
   EXPECT_TRUE(sender(shape).members({0, 3}).send().native()) << "the last one";
   EXPECT_EQ(sender(shape).members({0, 1, 2}).lazy({1}).send().native(), whole_mask());
+  Sender lazy_last = sender(shape).members({0, 3}).lazy({3}).send();
+  EXPECT_EQ(lazy_last.native(), whole_mask());
+  EXPECT_EQ(lazy_last.code(), whole_mask() ? 0u : 3u) << "an unknown VP is not a high one";
 }
 
 TEST_P(HypervBuilder, Clause4NobodyLeftMeansNoCall) {
@@ -203,6 +206,10 @@ TEST_P(HypervBuilder, Clause5BeyondSixtyFourBanksTheSetIsEmpty) {
   EXPECT_EQ(s.header_words(), 0u);
   EXPECT_EQ(s.banks_mask(), 0u);
   EXPECT_EQ(s.word(4), kVa) << "the list follows at once";
+  for (u64& word : s.guest.mm(s.target).cpumask) word = 0;
+  s.members({1, 2}).send();
+  EXPECT_EQ(s.word(3), kVa) << "a plain list leaves its entry where the banks' mask stands";
+  EXPECT_EQ(s.members({3}).send().banks_mask(), 0u);
 }
 
 TEST_P(HypervBuilder, Clause6TheWholeSpace) {

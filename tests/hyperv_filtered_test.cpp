@@ -174,8 +174,8 @@ TEST(Filtered, Clause5LazyMembersCostNothingAndKeepTheirBits) {
 TEST(Filtered, Clause5LaterFlushesStayOnTheLocalFastPath) {
   Box box("filtered", hyperv(4));
   const MmId mm = box.mm();
-  for (Cpu cpu : {1, 2, 3, 0}) box.run(cpu, mm);
-  for (Cpu cpu : {1, 2, 3}) box.leave(cpu);
+  for (Cpu cpu : {1u, 2u, 3u, 0u}) box.run(cpu, mm);
+  for (Cpu cpu : {1u, 2u, 3u}) box.leave(cpu);
   box.flush(0, mm);
   EXPECT_EQ(box.last().nr_ipis(), 3u);
   EXPECT_EQ(box.mask(mm), 1u);

@@ -34,7 +34,7 @@ std::string flush_three_of_four(const Era& era, MachineShape shape) {
   shape.vp_index.push_back(2);
   Box box(era.name, shape);
   const MmId mm = box.mm();
-  for (Cpu cpu : {0, 1, 2}) box.run(cpu, mm);
+  for (Cpu cpu : {0u, 1u, 2u}) box.run(cpu, mm);
   box.flush(0, mm);
   EXPECT_EQ(box.last().outcome, Outcome::kHypercall);
   EXPECT_EQ(box.sent() == 0, !box.violated().empty());
@@ -53,7 +53,7 @@ TEST(KnownFaults, Z14WithFreedTablesBreaksP2AsWell) {
   for (const Era& era : eras()) {
     Box box(era.name, beyond_64_banks(4096));
     const MmId mm = box.mm();
-    for (Cpu cpu : {0, 2}) box.run(cpu, mm);
+    for (Cpu cpu : {0u, 2u}) box.run(cpu, mm);
     box.lazy(2);
     box.flush_freed(0, mm);
     EXPECT_EQ(box.violated(), "P2 P1 P2") << era.name << ": the lazy CPU can only walk";
@@ -75,7 +75,7 @@ TEST(KnownFaults, Z14WithAHostThatRefusesIsHarmless) {
     MachineShape shape = beyond_64_banks(4096);
     Box box(era.name, shape, &host);
     const MmId mm = box.mm();
-    for (Cpu cpu : {0, 2}) box.run(cpu, mm);
+    for (Cpu cpu : {0u, 2u}) box.run(cpu, mm);
     box.flush(0, mm);
     EXPECT_TRUE(box.last().fell_back);
     EXPECT_EQ(box.violated(), "") << era.name;

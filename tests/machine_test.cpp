@@ -100,6 +100,7 @@ TEST_F(MachineTest, AFlushThatWaitsForACpuInsideATemporaryMmIsRolledBack) {
   box.unuse_temporary(2);
   box.batch_flush(0);
   EXPECT_EQ(box.sent(), 0b111u) << "the batch is still there";
+  EXPECT_EQ(test::word_of(box.last().needed), 0b011u) << "CPU 2 has caught up on its return";
   EXPECT_EQ(box.violated(), "");
 }
 

@@ -86,7 +86,7 @@ TEST_F(Predicate, ATrimRoundIsDueStrictlyAfterItsTime) {
   Kernel<test::TracePolicy> k{guest_, test::rules_of("v6.17.5"), mem_};
   Mm& mm = guest_.mm(1);
   mm.next_trim_cpumask = 1000;
-  for (u64 now : {999, 1000}) {
+  for (u64 now : {999u, 1000u}) {
     guest_.jiffies = now;
     EXPECT_FALSE(should_trim_cpumask(k, 0, mm));
     EXPECT_EQ(mm.next_trim_cpumask, 1000u);

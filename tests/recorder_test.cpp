@@ -139,6 +139,17 @@ TEST_F(Recorder, SwitchingIsAClassOfItsOwn) {
   EXPECT_EQ(excess(box.last(), Excess::kSwitching), 0b10u);
 }
 
+TEST_F(Recorder, AnOfflineCpuNeedsNothing) {
+  Box box("v6.17.5", hyperv(3));
+  const MmId mm = box.mm();
+  box.run(0, mm);
+  box.run(1, mm);
+  box.machine.guest().cpu_online_mask[0] &= ~u64{0b10};
+  box.flush_freed(0, mm);
+  EXPECT_EQ(word_of(box.last().needed), 0b01u);
+  EXPECT_EQ(excess(box.last(), Excess::kOffline), 0b10u);
+}
+
 TEST_F(Recorder, LocalAndNone) {
   Box box("v6.17.5", hyperv(2));
   const MmId mm = box.mm();

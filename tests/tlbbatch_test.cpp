@@ -65,6 +65,7 @@ TEST(TlbBatch, TheMaskIsEmptyAfterwards) {
   box.run(1, mm);
   box.batch_add(mm);
   box.batch_flush(0);
+  EXPECT_TRUE(box.machine.policy().pending.empty());
   box.batch_flush(0);
   EXPECT_TRUE(box.last().mask.none());
   EXPECT_EQ(box.last().outcome, Outcome::kNone);
@@ -91,7 +92,7 @@ TEST(TlbBatch, OnHypervItIsAllAddressSpacesWithoutLazyCpus) {
   for (const Era& era : eras()) {
     Box box(era.name, hyperv(4));
     const MmId mm = box.mm();
-    for (Cpu cpu : {0, 1, 2}) box.run(cpu, mm);
+    for (Cpu cpu : {0u, 1u, 2u}) box.run(cpu, mm);
     box.lazy(2);
     box.batch_add(mm);
     box.batch_flush(0);

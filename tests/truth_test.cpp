@@ -195,7 +195,7 @@ TEST_F(TruthTest, HostScopes) {
       Truth t(1);
       t.mm_created(1);
       t.mm_created(2);
-      for (u64 cr3 : {0x100003, 0x200004, 0x100002}) t.write_cr3(0, cr3);
+      for (u64 cr3 : {0x100003u, 0x200004u, 0x100002u}) t.write_cr3(0, cr3);
       t.pte_change(1, kPage0, false);
       t.pte_change(2, kPage0, false);
       const AddressRange range = kPage0;
