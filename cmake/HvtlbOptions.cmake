@@ -13,3 +13,9 @@ function(hvtlb_options target)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
 endfunction()
+
+# Code whose speed does not matter and whose headers are heavy (command line, JSON, most tests) is not
+# optimised: half the time of ./check would go there.
+function(hvtlb_fast_to_compile target)
+  target_compile_options(${target} PRIVATE -O0)
+endfunction()

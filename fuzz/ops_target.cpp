@@ -46,7 +46,8 @@ Op read_op(ByteSource& bytes, u32 nr_cpus, u32 nr_mms) {
       OpKind::kFlushMmRange, OpKind::kFlushMmRange,   OpKind::kFlushMmRange,
       OpKind::kLeaveMm,      OpKind::kUseTemporaryMm, OpKind::kUnuseTemporaryMm,
       OpKind::kBatchAdd,     OpKind::kBatchFlush,     OpKind::kTick,
-      OpKind::kOffline,      OpKind::kOnline,         OpKind::kTouch};
+      OpKind::kOffline,      OpKind::kOnline,         OpKind::kTouch,
+      OpKind::kDropMm,       OpKind::kNewMm};
   Op op;
   op.kind = kKinds[bytes.below(std::size(kKinds))];
   op.cpu = bytes.below(nr_cpus);
@@ -62,8 +63,8 @@ Op read_op(ByteSource& bytes, u32 nr_cpus, u32 nr_mms) {
   const u8 range = bytes.byte();
   op.freed_tables = (range & 1) != 0;
   op.stride_shift = (range & 2) != 0 ? 21 : kPageShift;
-  op.start = kPages + ((range >> 2 & 3) << op.stride_shift);
-  op.end = op.start + (u64{1} << op.stride_shift) * (range >> 4);
+  op.start = kPages + (u64{range >> 2 & 3u} << op.stride_shift);
+  op.end = op.start + (u64{range >> 4 & 15u} << op.stride_shift);
   if (range >> 4 == 15) op.end = kTlbFlushAll;
   return op;
 }

@@ -59,7 +59,9 @@ rc::Gen<Op> operations(u32 nr_cpus, u32 nr_mms) {
                                                        {1, OpKind::kTick},
                                                        {1, OpKind::kOffline},
                                                        {1, OpKind::kOnline},
-                                                       {1, OpKind::kTouch}});
+                                                       {1, OpKind::kTouch},
+                                                       {1, OpKind::kDropMm},
+                                                       {1, OpKind::kNewMm}});
   return rc::gen::map(
       rc::gen::tuple(kinds, rc::gen::inRange(0u, nr_cpus), rc::gen::inRange(1u, nr_mms),
                      rc::gen::inRange(0u, 40u), rc::gen::inRange(0u, 8u)),

@@ -1,0 +1,1 @@
+// Holds nothing: it carries the headers that the tests share precompiled.
