@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 holds or success, 1 bad usage or input, 2 unknown, 3 violated.\n"
       "Example: hvtlb compare --cpus 32,96");
-  const std::vector<Command> commands{make_encode(app), make_step(app), make_eras(app)};
+  const std::vector<Command> commands{make_encode(app), make_decode(app), make_step(app),
+                                      make_eras(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
