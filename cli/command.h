@@ -18,6 +18,7 @@ struct Command {
 Command make_compare(CLI::App& app);
 Command make_replay(CLI::App& app);
 Command make_encode(CLI::App& app);
+Command make_decode(CLI::App& app);
 Command make_step(CLI::App& app);
 Command make_eras(CLI::App& app);
 Command make_completion(CLI::App& app);
