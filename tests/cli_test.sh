@@ -44,7 +44,7 @@ expect "unknown option" 1 'bogus' "$hvtlb" compare --bogus
 one_line "unknown option"
 
 expect "the regression" 0 '2000 all-processor calls with 96 targets each' "$hvtlb" compare
-expect "a sweep" 0 '^ *4096 +regression-lazy' "$hvtlb" compare --cpus 8,4096
+expect "a sweep" 0 '^ *4096 +threads' "$hvtlb" compare threads --cpus 8,4096
 expect "one built-in" 0 '1 trim round with 95 IPIs' "$hvtlb" compare regression-busy
 expect "list" 0 'sparse-vps' "$hvtlb" compare --list
 expect "cost model" 0 'cost model.*hypercall 1' "$hvtlb" compare threads --cost hypercall=1,target=0.5
@@ -101,7 +101,7 @@ expect "step" 1 '"pgd":"0x100000"' "$hvtlb" step "$dir/script"
 expect "step refuses" 1 'cpu: found 5' "$hvtlb" step "$dir/script"
 expect "no such script" 1 'cannot be opened' "$hvtlb" step "$dir/none"
 
-"$hvtlb" compare --cpus 4096 --json 2>"$dir/err" | head -1 >/dev/null
+"$hvtlb" compare threads --cpus 4096 --json 2>"$dir/err" | head -1 >/dev/null
 [ -s "$dir/err" ] && { echo "FAILED: a closed pipe is no error"; failed=$((failed + 1)); }
 
 echo "$passed passed, $failed failed"
