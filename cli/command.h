@@ -21,6 +21,7 @@ Command make_encode(CLI::App& app);
 Command make_decode(CLI::App& app);
 Command make_step(CLI::App& app);
 Command make_eras(CLI::App& app);
+Command make_zoo(CLI::App& app);
 Command make_completion(CLI::App& app);
 
 }  // namespace hvtlb::cli

@@ -40,6 +40,13 @@ Json era_json(const Era& era) {
           {"known_faults", std::move(faults)}};
 }
 
+/// Whether any two eras differ in the field; the others are for the bug zoo.
+bool is_history(const RulesField& field) {
+  return std::any_of(eras().begin(), eras().end(), [&](const Era& era) {
+    return field.get(era.rules) != field.get(eras().front().rules);
+  });
+}
+
 void print_eras(const std::vector<const Era*>& shown) {
   std::size_t widest = 0;
   for (const RulesField& field : rules_fields()) widest = std::max(widest, field.name.size());
@@ -51,6 +58,7 @@ void print_eras(const std::vector<const Era*>& shown) {
       line += fmt::format("  {:{}}", shown[at]->name, column);
     fmt::print("{}\n", line);
     for (const RulesField& field : rules_fields()) {
+      if (!is_history(field)) continue;
       line = fmt::format("{:{}}", field.name, widest);
       for (std::size_t at = first; at < last; ++at)
         line += fmt::format("  {:{}}", field.value_of(shown[at]->rules), column);
@@ -61,7 +69,12 @@ void print_eras(const std::vector<const Era*>& shown) {
   }
   fmt::print("The fields:\n");
   for (const RulesField& field : rules_fields())
-    fmt::print("  {:{}}  {}\n", field.name, widest, field.about);
+    if (is_history(field)) fmt::print("  {:{}}  {}\n", field.name, widest, field.about);
+  fmt::print("\nThe same in every era, to be changed by --set or by the zoo:\n");
+  for (const RulesField& field : rules_fields())
+    if (!is_history(field))
+      fmt::print("  {:{}}  {} ({})\n", field.name, widest, field.about,
+                 field.value_of(eras().front().rules));
   fmt::print("\nKernels and known faults:\n");
   for (const Era* era : shown) {
     fmt::print("  {:10} {}\n", era->name, era->kernels);

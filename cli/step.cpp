@@ -13,7 +13,7 @@ class StepScript::Events final : public Observer {
  public:
   Json list = Json::array();
 
-  void cr3_written(Cpu cpu, u64 cr3) override {
+  void cr3_to_be_written(Cpu cpu, u64 cr3) override {
     list.push_back({{"e", "cr3"},
                     {"cpu", cpu},
                     {"pgd", hex_text(cr3 & kCr3AddrMask)},
@@ -74,6 +74,8 @@ Op read_op(Fields& fields, u32 nr_cpus, u32 nr_mms) {
       op.start = kBatchPage;
       break;
     case OpKind::kTick: op.jiffies = fields.number("jiffies", 0, ~u32{0}); break;
+    case OpKind::kNestedReclaim:
+    case OpKind::kEnableLam:
     case OpKind::kTouch:
     case OpKind::kNewMm:
     case OpKind::kDropMm:

@@ -47,7 +47,9 @@ void flush_tlb_mm_range(Kernel<P>& k, Cpu self, MmId mm_id, u64 start, u64 end, 
   info.start = range.start;
   info.end = range.end;
   // LOCKed: also the fence between the page-table stores and the look at the mask.
-  info.new_tlb_gen = k.mem.locked(self, mm.tlb_gen, RmwOp::kAdd, 1) + 1;
+  const bool after_send = k.rules.gen_increment == GenIncrement::kAfterSend;
+  info.new_tlb_gen = 1 + (after_send ? k.mem.load(self, mm.tlb_gen)
+                                     : k.mem.locked(self, mm.tlb_gen, RmwOp::kAdd, 1));
   k.mem.flush_requested(self, info);
 
   if (mm_in_asid_transition(k, self, info)) {
@@ -60,6 +62,7 @@ void flush_tlb_mm_range(Kernel<P>& k, Cpu self, MmId mm_id, u64 start, u64 end, 
     if (k.mem.load(self, k.guest.cpu_tlbstate_shared[self].loaded_mm) == mm_id)
       flush_tlb_func_local(k, self, info);
   }
+  if (after_send) k.mem.locked(self, mm.tlb_gen, RmwOp::kAdd, 1);
   k.mem.flush_returned(self, info);
 }
 
@@ -67,7 +70,14 @@ void flush_tlb_mm_range(Kernel<P>& k, Cpu self, MmId mm_id, u64 start, u64 end, 
 /// memory: no other CPU looks at it.
 struct TlbBatch {
   std::vector<u64> cpumask;
+  bool flush_required = false;
 };
+
+/// A task that reclaims allocates and comes into reclaim again. The inner one must leave the batch
+/// of the outer one alone: it once began with an empty batch (zoo Z23a).
+inline void nested_reclaim(const Rules& rules, TlbBatch& batch) {
+  if (!rules.nested_reclaim_keeps_batch) batch.flush_required = false;
+}
 
 /// `arch_tlbbatch_add_pending()`: the generation first, then the mask; a CPU that enters the mask
 /// in between sees the new generation.
@@ -83,14 +93,21 @@ void arch_tlbbatch_add_pending(Kernel<P>& k, Cpu self, TlbBatch& batch, MmId mm_
   batch.cpumask.resize(mm.cpumask.size());
   for (u32 at = 0; at < mm.cpumask.size(); ++at)
     batch.cpumask[at] |= k.mem.load(self, mm.cpumask[at]);
+  batch.flush_required = true;
 }
 
-/// `arch_tlbbatch_flush()`: no mm, no generation, everything; lazy CPUs are skipped, nothing trims.
+/// `try_to_unmap_flush()`, `arch_tlbbatch_flush()`: no mm, no generation, everything; lazy CPUs are
+/// skipped, nothing trims.
 template <MemoryPolicy P>
 void arch_tlbbatch_flush(Kernel<P>& k, Cpu self, TlbBatch& batch) {
   batch.cpumask.resize(words_for(k.guest.nr_cpus));
   FlushTlbInfo info;
   info.initiating_cpu = self;
+  if (!batch.flush_required) {
+    k.mem.flush_targets(self, batch.cpumask, info);
+    k.mem.flush_returned(self, info);
+    return;
+  }
   if (cpumask_any_but(k.mem, self, batch.cpumask, self)) {
     flush_tlb_multi(k, self, batch.cpumask, info);
   } else {
@@ -98,6 +115,7 @@ void arch_tlbbatch_flush(Kernel<P>& k, Cpu self, TlbBatch& batch) {
     if (cpumask_test_cpu(k.mem, self, self, batch.cpumask)) flush_tlb_func_local(k, self, info);
   }
   std::fill(batch.cpumask.begin(), batch.cpumask.end(), 0);
+  batch.flush_required = false;
   k.mem.flush_returned(self, info);
 }
 

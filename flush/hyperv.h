@@ -4,7 +4,7 @@
 #include "flush/gva_list.h"
 #include "flush/native.h"
 #include "flush/targets.h"
-#include "flush/vpset.h"
+#include "flush/vpset_unchecked.h"
 #include "model/kernel.h"
 
 namespace hvtlb {
@@ -24,6 +24,17 @@ u16 hv_do_rep_hypercall(Kernel<P>& k, Cpu self, u64 control, std::span<const u64
   }
 }
 
+/// Whether a range of so many bytes is more than a list of `max_gvas` entries names.
+constexpr bool too_long_for_list(u64 bytes, u64 max_gvas, ListCapacity capacity) {
+  const u64 units = bytes / hv::kTlbFlushUnit;
+  switch (capacity) {
+    case ListCapacity::kFloor: return units > max_gvas;
+    case ListCapacity::kCeiling: return units + (bytes % hv::kTlbFlushUnit != 0) > max_gvas;
+    case ListCapacity::kBoolean: return static_cast<u64>(units != 0) > max_gvas;
+  }
+  return true;
+}
+
 /// Chooses the range's form and makes the call: the whole space, or a list behind `header` words.
 template <MemoryPolicy P>
 u16 hyperv_call(Kernel<P>& k, Cpu self, HypercallInputPage& page, const FlushTlbInfo& info, bool ex,
@@ -36,11 +47,12 @@ u16 hyperv_call(Kernel<P>& k, Cpu self, HypercallInputPage& page, const FlushTlb
   if (info.end == kTlbFlushAll) {
     page.words[hv::kFlagsWord] |= hv::kFlushNonGlobalMappingsOnly;
     control = hv::control_word(space, 0, nr_bank);
-  } else if (info.end != 0 && (info.end - info.start) / hv::kTlbFlushUnit > max_gvas) {
-    // The quotient is rounded down where the list needs it rounded up (zoo Z15).
+  } else if (info.end != 0 &&
+             too_long_for_list(info.end - info.start, max_gvas, k.rules.hv_list_capacity)) {
     control = hv::control_word(space, 0, nr_bank);
   } else {
-    const u32 entries = hv::fill_gva_list(&page.words[header], info.start, info.end);
+    const u32 entries = hv::fill_gva_list(std::span(page.words).subspan(header), info.start,
+                                          info.end, k.rules.hv_gva_tail);
     control = hv::control_word(list, entries, nr_bank);
   }
   return hv_do_rep_hypercall(k, self, control, page.words);
@@ -62,18 +74,25 @@ u16 hyperv_flush_tlb_others_ex(Kernel<P>& k, Cpu self, HypercallInputPage& page,
   fill_flush_header(page, k.guest, info);
   page.words[hv::kSetFormatWord] = hv::kGenericSetSparse4k;
   page.words[hv::kValidBankMaskWord] = 0;
-  const int nr_bank = hv::cpumask_to_vpset(k.guest.vp_index, k.guest.hv_max_vp_index, targets,
-                                           &page.words[hv::kExHeader]);
+  u64* const bank_words = &page.words[hv::kExHeader];
+  int nr_bank = hv::cpumask_to_vpset(k.guest.vp_index, k.guest.hv_max_vp_index, targets, bank_words,
+                                     k.rules.hv_bank_clearing);
+  if (nr_bank < 0 && k.rules.hv_invalid_vp == InvalidVp::kUnchecked)
+    nr_bank = hv::fill_banks_unchecked(k.guest.vp_index, targets, bank_words, page.words.back());
   if (nr_bank < 0) return hv::kStatusInvalidParameter;
+  if (nr_bank == 0 && k.rules.hv_empty_vpset == EmptyVpset::kNative)
+    return hv::kStatusInvalidParameter;
+  if (nr_bank == 1 && bank_words[0] == 0 && k.rules.hv_ex_nobody_returns) return hv::kStatusSuccess;
   const u32 banks = static_cast<u32>(nr_bank);
   if (banks != 0) page.words[hv::kValidBankMaskWord] = ~u64{0} >> (64 - banks);
   return hyperv_call(k, self, page, info, true, banks);
 }
 
-/// The hypercall for these targets. Returns whether the flush is done.
+/// The hypercall for these targets; those of an EX call are walked as `ex_targets`. Returns whether
+/// the flush is done.
 template <MemoryPolicy P, class Targets>
 bool hyperv_flush_targets(Kernel<P>& k, Cpu self, HypercallInputPage& page, Targets targets,
-                          const FlushTlbInfo& info) {
+                          Targets ex_targets, const FlushTlbInfo& info) {
   fill_flush_header(page, k.guest, info);
   page.words[hv::kProcessorMaskWord] = 0;
   bool ex = false;
@@ -86,16 +105,24 @@ bool hyperv_flush_targets(Kernel<P>& k, Cpu self, HypercallInputPage& page, Targ
     ex = last < k.guest.nr_cpus && k.guest.vp_index[last] != kVpInvalid &&
          k.guest.vp_index[last] >= hv::kVcpusPerSparseBank;
     if (!ex) {
-      switch (
-          hv::fill_processor_mask(k.guest.vp_index, targets, page.words[hv::kProcessorMaskWord])) {
+      u64& processor_mask = page.words[hv::kProcessorMaskWord];
+      auto set = hv::fill_processor_mask(k.guest.vp_index, targets, processor_mask);
+      if (set == hv::PlainSet::kInvalidVp && k.rules.hv_invalid_vp == InvalidVp::kUnchecked)
+        set = hv::fill_processor_mask_unchecked(k.guest.vp_index, targets, processor_mask,
+                                                page.words[hv::kFlagsWord]);
+      switch (set) {
         case hv::PlainSet::kFilled: break;
         case hv::PlainSet::kEmpty: return true;
         case hv::PlainSet::kInvalidVp: return false;
         case hv::PlainSet::kNeedsEx: ex = true; break;
       }
+      if (ex && !k.rules.hv_fallback_restores_irqs) {
+        k.mem.irq_save(self);  // zoo Z39: nobody turns them on again
+        return false;
+      }
     }
   }
-  const u16 status = ex ? hyperv_flush_tlb_others_ex(k, self, page, targets, info)
+  const u16 status = ex ? hyperv_flush_tlb_others_ex(k, self, page, ex_targets, info)
                         : hyperv_call(k, self, page, info, false, 0);
   return status == hv::kStatusSuccess;
 }
@@ -108,6 +135,10 @@ struct FormatFromMask {
 
   bool equal(std::span<const u64> other) const { return mask.equal(other); }
   Cpu last() const { return mask.last(); }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    targets.for_each(visit);
+  }
   template <class Visit>
   void for_each_word(Visit visit) const {
     targets.for_each_word(visit);
@@ -126,7 +157,8 @@ bool hyperv_flush_filtered(Kernel<P>& k, Cpu self, std::span<const u64> cpus, Fl
     return false;
 
   std::vector<u64>& words = k.guest.scratch_mask(self);
-  const bool remote = filter_targets(k, self, cpus, info, info.freed_tables, words);
+  const bool unfiltered = info.freed_tables && k.rules.freed_tables == FreedTables::kReachLazy;
+  const bool remote = filter_targets(k, self, cpus, info, unfiltered, words);
   const PrivateTargets targets{words, k.guest.nr_cpus};
   if (info.freed_tables && targets.last() >= k.guest.nr_cpus) return true;
   if (!remote && !info.freed_tables && k.rules.hv_immediate_trim) {
@@ -135,10 +167,20 @@ bool hyperv_flush_filtered(Kernel<P>& k, Cpu self, std::span<const u64> cpus, Fl
       k.mem.store(self, k.guest.mm(info.mm).next_trim_cpumask, k.guest.jiffies + k.guest.hz);
     return false;
   }
-  if (k.rules.hv_format_from == HypervFormatFrom::kMask)
-    return hyperv_flush_targets(k, self, *page, FormatFromMask<P>{{k, self, cpus, false}, targets},
-                                info);
-  return hyperv_flush_targets(k, self, *page, targets, info);
+  if (k.rules.hv_format_from == HypervFormatFrom::kMask) {
+    const FormatFromMask<P> both{{k, self, cpus, LeaveOut::kNobody}, targets};
+    return hyperv_flush_targets(k, self, *page, both, both, info);
+  }
+  return hyperv_flush_targets(k, self, *page, targets, targets, info);
+}
+
+/// Whom the walk of one form leaves out. `forgotten_in`: the half-fix that forgets to ask here.
+inline LeaveOut left_out(const Rules& rules, const FlushTlbInfo& info,
+                         HypervLazySkip forgotten_in) {
+  const bool everybody = info.freed_tables && rules.freed_tables == FreedTables::kReachLazy;
+  if (rules.hv_targets != HypervTargets::kNotLazy || everybody) return LeaveOut::kNobody;
+  if (rules.hv_lazy_skip == forgotten_in) return LeaveOut::kNobody;
+  return rules.hv_lazy_skip == HypervLazySkip::kInverted ? LeaveOut::kNotLazy : LeaveOut::kLazy;
 }
 
 /// The builder before the fix. Returns whether the flush is done.
@@ -148,8 +190,9 @@ bool hyperv_flush_unfiltered(Kernel<P>& k, Cpu self, std::span<const u64> cpus,
   IrqsOff irqs_off(k.mem, self);
   HypercallInputPage* page = k.guest.input_page(self);
   if (page == nullptr) return false;
-  const bool skip_lazy = k.rules.hv_targets == HypervTargets::kNotLazy && !info.freed_tables;
-  return hyperv_flush_targets(k, self, *page, LiveTargets<P>{k, self, cpus, skip_lazy}, info);
+  const LiveTargets<P> plain{k, self, cpus, left_out(k.rules, info, HypervLazySkip::kExOnly)};
+  const LiveTargets<P> ex{k, self, cpus, left_out(k.rules, info, HypervLazySkip::kPlainOnly)};
+  return hyperv_flush_targets(k, self, *page, plain, ex, info);
 }
 
 /// `hyperv_flush_tlb_multi()`. Whatever stops the hypercall, its status included, ends in the

@@ -11,7 +11,7 @@ namespace hvtlb {
 template <MemoryPolicy P>
 void native_flush_tlb_multi(Kernel<P>& k, Cpu self, std::span<const u64> cpumask,
                             const FlushTlbInfo& info) {
-  const bool unconditional = info.freed_tables || mm_in_asid_transition(k, self, info);
+  const bool unconditional = reaches_whole_mask(k, self, info);
   // Whether this CPU takes part is decided on entry; the others as their IPI is queued.
   const bool self_in_mask = cpumask_test_cpu(k.mem, self, self, cpumask);
   CpuMask targets(k.guest.nr_cpus);

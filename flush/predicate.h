@@ -8,17 +8,20 @@ namespace hvtlb {
 /// The native predicate of one request, as a function of what it reads: the era's rules and the
 /// request are looked at once, not once a CPU.
 struct FlushPredicate {
-  u64 mm;              ///< what the flush is about, most often loaded by whoever is asked
-  u64 or_loaded;       ///< this will do as well: LOADED_MM_SWITCHING in the eras that know it
-  bool whatever_runs;  ///< any mm will do
+  u64 mm;               ///< what the flush is about, most often loaded by whoever is asked
+  u64 or_loaded;        ///< this will do as well: LOADED_MM_SWITCHING in the eras that know it
+  bool whatever_runs;   ///< any mm will do
+  bool lazy_elsewhere;  ///< a lazy CPU will do when another mm is loaded (`trim_reaches_lazy`)
 
   FlushPredicate(const Rules& rules, const FlushTlbInfo& info)
       : mm(info.mm),
         or_loaded(rules.predicate_switching ? kLoadedMmSwitching : mm),
-        whatever_runs(!rules.predicate_loaded_mm || !info.has_mm || info.trim_cpumask) {}
+        whatever_runs(!rules.predicate_loaded_mm || !info.has_mm || info.trim_cpumask),
+        lazy_elsewhere(rules.trim_reaches_lazy && info.has_mm && info.trim_cpumask) {}
 
   bool operator()(u64 loaded_mm, u64 is_lazy) const {
-    return (is_lazy == 0) & ((loaded_mm == mm) | (loaded_mm == or_loaded) | whatever_runs);
+    const bool awake = (is_lazy == 0) | (lazy_elsewhere & (loaded_mm != mm));
+    return awake & ((loaded_mm == mm) | (loaded_mm == or_loaded) | whatever_runs);
   }
 };
 
@@ -42,6 +45,13 @@ template <MemoryPolicy P>
 bool mm_in_asid_transition(Kernel<P>& k, Cpu self, const FlushTlbInfo& info) {
   return k.rules.global_asid && info.has_mm &&
          k.mem.load(self, k.guest.mm(info.mm).asid_transition) != 0;
+}
+
+/// Whether the predicate is not asked: freed page tables, or an mm that moves to a global ASID.
+template <MemoryPolicy P>
+bool reaches_whole_mask(Kernel<P>& k, Cpu self, const FlushTlbInfo& info) {
+  return (info.freed_tables && k.rules.freed_tables == FreedTables::kReachLazy) ||
+         mm_in_asid_transition(k, self, info);
 }
 
 /// `should_trim_cpumask()`: strictly after `next_trim_cpumask`, which then moves on. Asked without

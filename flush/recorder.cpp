@@ -43,7 +43,7 @@ void FlushRecorder::targets_chosen(Cpu self, std::span<const u64> mask, const Fl
   record_.mask = CpuMask::from_words(mask, nr_cpus);
   record_.needed = record_.native = record_.sent = CpuMask(nr_cpus);
   class_of_.resize(nr_cpus);
-  const bool unconditional = info.freed_tables || mm_in_asid_transition(kernel_, self, info);
+  const bool unconditional = reaches_whole_mask(kernel_, self, info);
   for (Cpu cpu = 0; cpu < nr_cpus; ++cpu) {
     if (needs(cpu, info)) record_.needed.set(cpu);
     class_of_[cpu] = classify(cpu);
@@ -73,8 +73,10 @@ void FlushRecorder::called(Cpu, u64 control, std::span<const u64> input, const H
   const auto words = input.first(hv::input_words(control));
   record_.hypercalls.push_back({control, effect.result, {words.begin(), words.end()}});
   const Guest& guest = kernel_.guest;
+  const bool all_flag =
+      !hv::is_ex(hv::call_code(control)) && (input[hv::kFlagsWord] & hv::kFlushAllProcessors) != 0;
+  if (all_flag) record_.swept_by_all = true;
   if (effect.all_vps) {
-    record_.swept_by_all = true;
     for (Cpu cpu = 0; cpu < guest.nr_cpus; ++cpu)
       if (guest.present(cpu)) record_.sent.set(cpu);
   }

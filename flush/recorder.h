@@ -59,6 +59,9 @@ class FlushRecorder final : public Observer {
   FlushRecorder(Kernel<SequentialPolicy> kernel, const Truth& truth, Sink sink)
       : kernel_(kernel), truth_(truth), sink_(std::move(sink)) {}
 
+  /// The flush that runs, as far as it has come.
+  const FlushRecord& record() const { return record_; }
+
   void targets_chosen(Cpu, std::span<const u64> mask, const FlushTlbInfo&) override;
   void flushed_locally(Cpu, const FlushTlbInfo&) override;
   void sent_natively(Cpu, const CpuMask& targets, const FlushTlbInfo&) override;

@@ -8,13 +8,16 @@
 
 namespace hvtlb {
 
+/// Which CPUs of a live mask are left out while it is walked.
+enum class LeaveOut : u8 { kNobody, kLazy, kNotLazy };
+
 /// The mask as passed, which may change at every look.
 template <MemoryPolicy P>
 struct LiveTargets {
   Kernel<P>& k;
   Cpu self;
   std::span<const u64> mask;
-  bool skip_lazy;
+  LeaveOut leave_out;
 
   bool equal(std::span<const u64> other) const { return cpumask_equal(k.mem, self, mask, other); }
   Cpu last() const { return cpumask_last(k.mem, self, mask, k.guest.nr_cpus); }
@@ -22,7 +25,10 @@ struct LiveTargets {
   template <class Visit>
   void for_each(Visit visit) const {
     for_each_cpu(k.mem, self, mask, [&](Cpu cpu) {
-      if (skip_lazy && k.mem.load(self, k.guest.cpu_tlbstate_shared[cpu].is_lazy) != 0) return true;
+      if (leave_out != LeaveOut::kNobody) {
+        const bool lazy = k.mem.load(self, k.guest.cpu_tlbstate_shared[cpu].is_lazy) != 0;
+        if (lazy == (leave_out == LeaveOut::kLazy)) return true;
+      }
       return visit(cpu);
     });
   }

@@ -12,6 +12,7 @@
 #include "flush/wire.h"
 #include "flush/word_bits.h"
 #include "model/guest.h"
+#include "model/rules.h"
 
 namespace hvtlb::hv {
 
@@ -149,6 +150,25 @@ int fill_banks_by_word(const std::vector<u32>& vp_index, const Targets& targets,
   return valid ? static_cast<int>(highest_vp / kVcpusPerSparseBank) + 1 : kVpSetInvalid;
 }
 
+/// How many bank words are cleared before they are filled.
+constexpr u32 banks_cleared(BankClearing clearing, u32 nr_banks) {
+  switch (clearing) {
+    case BankClearing::kAll: return nr_banks;
+    case BankClearing::kFirstOnly: return 1;
+    case BankClearing::kStaleMax: return nr_banks - 1;
+    case BankClearing::kNone:
+    case BankClearing::kAfterSetting: break;
+  }
+  return 0;
+}
+
+/// Only where the last call left something: a memset() of words that are read again at once stalls
+/// on its wide stores.
+inline void clear_banks(u64* banks, u32 count) {
+  for (u32 bank = 0; bank < count; ++bank)
+    if (banks[bank] != 0) banks[bank] = 0;
+}
+
 /// `__cpumask_to_vpset()`: fills the bank words and returns how many there are, at least 1 and up
 /// to the highest touched one, empty ones between included; `kVpSetInvalid` when a target has no VP
 /// index; 0, with nothing written, when `hv_max_vp_index` is beyond 64 banks (zoo Z14). All banks
@@ -156,17 +176,17 @@ int fill_banks_by_word(const std::vector<u32>& vp_index, const Targets& targets,
 /// REQUIRES: every valid VP index is below 4096 where `hv_max_vp_index` is.
 template <class Targets>
 int cpumask_to_vpset(const std::vector<u32>& vp_index, u32 hv_max_vp_index, const Targets& targets,
-                     u64* banks) {
+                     u64* banks, BankClearing clearing = BankClearing::kAll) {
   const u32 max_vcpu_bank = hv_max_vp_index / kVcpusPerSparseBank;
   if (max_vcpu_bank >= kMaxSparseVcpuBanks) return 0;
-  // Only where the last call left something: a memset() of words that are read again at once stalls
-  // on its wide stores.
-  for (u32 bank = 0; bank <= max_vcpu_bank; ++bank)
-    if (banks[bank] != 0) banks[bank] = 0;
+  clear_banks(banks, banks_cleared(clearing, max_vcpu_bank + 1));
+  int nr_bank = 0;
   if constexpr (WordTargets<Targets>)
-    return fill_banks_by_word(vp_index, targets, banks);
+    nr_bank = fill_banks_by_word(vp_index, targets, banks);
   else
-    return fill_banks_by_cpu(vp_index, targets, banks);
+    nr_bank = fill_banks_by_cpu(vp_index, targets, banks);
+  if (clearing == BankClearing::kAfterSetting) clear_banks(banks, max_vcpu_bank + 1);
+  return nr_bank;
 }
 
 }  // namespace hvtlb::hv

@@ -5,8 +5,8 @@
 namespace hvtlb::host {
 
 Reaction decode(Profile profile, u64 control, const Input& input, std::span<const u32> existing_vps,
-                u32 self_vp) {
-  const Call call{Control(control), input, existing_vps, self_vp};
+                u32 self_vp, const Faults& faults) {
+  const Call call{Control(control), input, existing_vps, self_vp, faults};
   switch (profile) {
     case Profile::tlfs: return react_tlfs(call);
     case Profile::kvm: return react_kvm(call);

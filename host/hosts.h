@@ -1,6 +1,7 @@
 // The profiles behind decode(), one file each.
 #pragma once
 
+#include "host/faults.h"
 #include "host/hypercall_input.h"
 #include "host/reaction.h"
 
@@ -11,6 +12,7 @@ struct Call {
   const Input& input;
   std::span<const u32> existing_vps;
   u32 self_vp;
+  Faults faults;
 };
 
 Reaction react_tlfs(const Call& call);

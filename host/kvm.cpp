@@ -1,5 +1,7 @@
 // Linux's KVM as a Hyper-V host: arch/x86/kvm/hyperv.c of Linux 6.12, kvm_hv_hypercall() and
 // kvm_hv_flush_tlb(), check by check in their order.
+#include <algorithm>
+
 #include "host/call_shape.h"
 #include "host/gva_entry.h"
 #include "host/hosts.h"
@@ -22,7 +24,8 @@ bool refuses_control(Control control, CallShape shape) {
 
 /// kvm_hv_vcpu_flush_tlb(): what a VP does with the entries that were queued for it. Flags are not
 /// looked at, so extended entries are taken for plain ones.
-void flush_entries(const Input& input, std::size_t at, u32 count, Reaction& reaction) {
+void flush_entries(const Input& input, std::size_t at, u32 count, const Faults& faults,
+                   Reaction& reaction) {
   for (u32 entry = 0; entry < count; ++entry, at += 8) {
     const u64 value = input.word(at);
     if (value == kFlushAllEntry) {
@@ -31,7 +34,10 @@ void flush_entries(const Input& input, std::size_t at, u32 count, Reaction& reac
       return;
     }
     // is_noncanonical_invlpg_address(): skipped since CVE-2025-38351, the rest still counts.
-    if (canonical(value)) reaction.ranges.push_back(plain_range(value));
+    if (canonical(value) || faults.non_canonical_passed)
+      reaction.ranges.push_back(plain_range(value));
+    else if (faults.non_canonical_stops)
+      return;
   }
 }
 
@@ -55,13 +61,15 @@ Reaction react_kvm(const Call& call) {
     const u64 bank_mask = input.word(kBankMaskAt);
     const u32 words = control.variable_header_words();
     if (words != static_cast<u32>(std::popcount(bank_mask))) return refused(kInvalidHypercallInput);
+    if (words == 0 && call.faults.all_needs_banks) return reaction;
     if (input.word(kSetFormatAt) != kFormatSparse) {
       set.name_all();  // any other format; the flag "all processors" is not looked at
     } else {
       if (words == 0) return reaction;  // success, before the list is read
       if (!set.name_banks(input, kBanksAt, bank_mask)) return refused(kInvalidHypercallInput);
     }
-    list_at += 8 * std::size_t{words};
+    const bool all_format = input.word(kSetFormatAt) != kFormatSparse;
+    if (!(all_format && call.faults.list_behind_header)) list_at += 8 * std::size_t{words};
   } else {
     const u64 mask = input.word(kProcessorMaskAt);
     // An empty mask means everyone: a workaround for Windows Server 2012.
@@ -69,13 +77,14 @@ Reaction react_kvm(const Call& call) {
     set.name(0, mask);
   }
 
-  if (!shape->list || control.rep_count() > kMostEntries) {
+  const bool long_list = control.rep_count() > kMostEntries && !call.faults.long_list_cut;
+  const u32 entries = std::min(control.rep_count(), kMostEntries);
+  if (!shape->list || long_list) {
     reaction.everything = true;  // and a long list is not read, so that it need not be there
   } else {
     // kvm_hv_get_hc_data(): in registers as in memory, all entries or none.
-    if (!input.holds(list_at, 8 * std::size_t{control.rep_count()}))
-      return refused(kInvalidHypercallInput);
-    flush_entries(input, list_at, control.rep_count(), reaction);
+    if (!input.holds(list_at, 8 * std::size_t{entries})) return refused(kInvalidHypercallInput);
+    flush_entries(input, list_at, entries, call.faults, reaction);
   }
   reaction.flushed = set.among(call.existing_vps);
   return reaction;

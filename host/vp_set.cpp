@@ -15,6 +15,14 @@ bool VpSet::empty() const {
   return !all_ && std::all_of(banks_.begin(), banks_.end(), [](u64 bank) { return bank == 0; });
 }
 
+std::vector<u32> VpSet::named() const {
+  std::vector<u32> found;
+  for (u32 bank = 0; bank < kBanks; ++bank)
+    for (u64 vps = banks_[bank]; vps != 0; vps &= vps - 1)
+      found.push_back(bank * kVpsInBank + static_cast<u32>(std::countr_zero(vps)));
+  return found;
+}
+
 std::vector<u32> VpSet::among(std::span<const u32> existing) const {
   std::vector<u32> found;
   for (const u32 vp : existing)

@@ -19,6 +19,7 @@ class VpSet {
   /// byte `at` on. False when not all of them can be read.
   [[nodiscard]] bool name_banks(const Input& input, std::size_t at, u64 bank_mask);
 
+  [[nodiscard]] bool all() const { return all_; }
   /// Whether no VP is named, existing or not.
   [[nodiscard]] bool empty() const;
   [[nodiscard]] bool names(u32 vp) const {
@@ -28,6 +29,8 @@ class VpSet {
   /// The named ones of the existing VPs, ascending. A named VP that does not exist is ignored by
   /// every host (Xen wrote past its mask until XSA-475).
   [[nodiscard]] std::vector<u32> among(std::span<const u32> existing) const;
+  /// All that are named by number, existing or not, ascending.
+  [[nodiscard]] std::vector<u32> named() const;
 
  private:
   bool all_ = false;

@@ -29,6 +29,7 @@ Reaction react_xen(const Call& call) {
 
   Reaction reaction;
   reaction.flushed = set.among(call.existing_vps);
+  if (call.faults.vps_unbounded && !set.all()) reaction.flushed = set.named();
   reaction.everything = true;  // paging_flush_tlb() knows no ranges
   reaction.reps_completed = call.control.rep_count();
   return reaction;

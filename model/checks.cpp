@@ -7,7 +7,8 @@
 namespace hvtlb {
 
 std::string_view name_of(Property property) {
-  static constexpr std::string_view kNames[] = {"", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8"};
+  static constexpr std::string_view kNames[] = {"",   "P1", "P2", "P3",   "P4",  "P5",
+                                                "P6", "P7", "P8", "lazy", "irq", "cr3"};
   return kNames[static_cast<unsigned>(property)];
 }
 
@@ -22,13 +23,18 @@ std::string_view meaning_of(Property property) {
       "convergence",
       "wire",
       "completion",
+      "a borrowed mm is marked",
+      "the interrupt flag is restored",
+      "CR3 has the mm's bits",
   };
   return kMeanings[static_cast<unsigned>(property)];
 }
 
 std::string to_string(const Violation& v) {
-  return fmt::format("{} ({}): CPU {}, mm {}, page {:#x}: {}", name_of(v.property),
-                     meaning_of(v.property), v.cpu, v.mm, v.va & kPageMask, v.why);
+  const bool about_page = v.property <= Property::kP3;
+  return fmt::format("{} ({}): CPU {}, mm {}{}: {}", name_of(v.property), meaning_of(v.property),
+                     v.cpu, v.mm, about_page ? fmt::format(", page {:#x}", v.va & kPageMask) : "",
+                     v.why);
 }
 
 std::optional<Violation> check_p1(const Guest&, const Truth& truth, Cpu cpu) {
@@ -63,6 +69,23 @@ std::optional<Violation> check_p3(const Guest& guest, const Truth& truth, Cpu cp
     return Violation{Property::kP3, cpu, mm, *va,
                      fmt::format("the slot says generation {}, the cache holds older", tlb_gen)};
   return std::nullopt;
+}
+
+std::optional<Violation> check_lazy(const Guest& guest, const Truth& truth, Cpu cpu) {
+  const CpuTlbStateShared& shared = guest.cpu_tlbstate_shared[cpu];
+  if (shared.is_lazy != 0 || shared.loaded_mm == kInitMm || truth.uses(cpu) != kInitMm)
+    return std::nullopt;
+  return Violation{Property::kLazy, cpu, static_cast<MmId>(shared.loaded_mm), 0,
+                   "no user of the mm runs here, and the CPU is not marked lazy"};
+}
+
+std::optional<Violation> check_cr3(const Guest& guest, const Truth& truth, Cpu cpu) {
+  const MmId mm = truth.uses(cpu);
+  if (mm == kInitMm || !truth.selects(cpu, mm)) return std::nullopt;
+  if (truth.lam_bits(cpu) == guest.mm(mm).lam_cr3_mask) return std::nullopt;
+  return Violation{Property::kCr3, cpu, mm, 0,
+                   fmt::format("CR3 has the LAM bits {:#x}, the mm {:#x}", truth.lam_bits(cpu),
+                               guest.mm(mm).lam_cr3_mask)};
 }
 
 std::optional<Violation> check_p4(const Guest& guest, const Truth&, Cpu cpu) {

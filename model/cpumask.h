@@ -30,6 +30,8 @@ class CpuMask {
   u32 count() const { return static_cast<u32>(bits_.count()); }
   bool any() const { return bits_.any(); }
   bool none() const { return bits_.none(); }
+  /// The lowest member. REQUIRES: any().
+  Cpu first() const { return static_cast<Cpu>(bits_.find_first()); }
   bool test(Cpu cpu) const { return cpu < bits_.size() && bits_.test(cpu); }
   void set(Cpu cpu) { bits_.set(cpu); }
   void set_all() { bits_.set(); }

@@ -33,9 +33,9 @@ const Era* find_era(std::string_view name);
 /// The names of all eras, separated by spaces: for messages.
 std::string era_names();
 
-/// The known fault that explains a broken property in a sequential run on a machine with this
-/// `hv_max_vp_index`, or null: then the violation is a finding.
-const KnownFault* known_fault_of(const Era& era, u32 hv_max_vp_index, Property property);
+/// The known fault that explains a violation in a sequential run, or null: then the violation is a
+/// finding. `empty_set_sent`: an EX call without banks was made for the mm (Z14's trigger).
+const KnownFault* known_fault_of(const Era& era, bool empty_set_sent, const Violation& violation);
 
 /// The newest era before the fix, and the fix: what `hvtlb compare` shows side by side.
 inline constexpr std::string_view kEraBeforeFix = "v6.17.5";

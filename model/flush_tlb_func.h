@@ -43,7 +43,9 @@ void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
 
   TlbContext& ctx = tlb.ctxs[tlb.loaded_mm_asid];
   const u64 local_tlb_gen = ctx.tlb_gen;
-  if (f.new_tlb_gen != kTlbGenerationInvalid && f.new_tlb_gen <= local_tlb_gen) return;
+  const bool has_gen =
+      f.new_tlb_gen != kTlbGenerationInvalid || !k.rules.handler_knows_no_gen;  // zoo Z08
+  if (has_gen && f.new_tlb_gen <= local_tlb_gen) return;
   const u64 mm_tlb_gen = k.mem.load(cpu, loaded_mm.tlb_gen);
   if (local_tlb_gen == mm_tlb_gen) return;
 
@@ -53,7 +55,8 @@ void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
     const u64 stride = u64{1} << f.stride_shift;
     for (u64 addr = f.start; addr < f.end; addr += stride) {
       k.mem.invlpg(cpu, addr, f.stride_shift);
-      if (addr + stride < addr) break;  // the top of the address space
+      invalidate_user_asid(k, cpu, tlb.loaded_mm_asid);  // as on a CPU without INVPCID
+      if (addr + stride < addr) break;                   // the top of the address space
     }
   } else {
     flush_tlb_local(k, cpu, loaded_mm);

@@ -26,6 +26,8 @@ std::vector<u64> all_cpus(u32 nr_cpus) {
 Guest::Guest(const MachineShape& shape)
     : nr_cpus(shape.nr_cpus),
       pcid(shape.pcid),
+      lam(shape.lam),
+      pti(shape.pti),
       hz(shape.hz),
       jiffies(shape.jiffies),
       cpu_tlbstate_shared(shape.nr_cpus),

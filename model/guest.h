@@ -30,6 +30,8 @@ struct CpuTlbState {
   u64 next_asid = 1;
   u64 invalidate_other = 0;
   u64 irqs_off = 0;  ///< depth of `irq_save`
+  u64 user_pcid_flush_mask =
+      0;  ///< by kernel PCID: its user half is flushed on the way to user mode
   std::array<TlbContext, kNrDynAsids> ctxs{};
   std::optional<MmId> temporary_mm_prev;  ///< inside use_temporary_mm(): what to go back to
 };
@@ -42,6 +44,7 @@ struct Mm {
   u64 pgd = 0;                ///< physical address of the top page table
   u64 global_asid = 0;        ///< 0: none
   u64 asid_transition = 0;
+  u64 lam_cr3_mask = 0;    ///< the CR3 bits of linear address masking, once enabled
   bool temporary = false;  ///< a temporary mm was used on it: its bits are kept by hand (notrack)
   std::vector<u64> cpumask;
 };
@@ -61,6 +64,8 @@ struct MachineShape {
   std::optional<CpuMask> present;      ///< default: all CPUs
   std::optional<CpuMask> online;       ///< default: the present ones
   bool pcid = true;
+  bool lam = false;  ///< the CPUs have linear address masking
+  bool pti = false;  ///< page-table isolation: user mode has a CR3 and a PCID of its own
   u64 hz = 250;
   u64 jiffies = 1000;
   bool hyperv = true;  ///< `hyperv_setup_mmu_ops()` ran: flushes go to Hyper-V's builder
@@ -76,6 +81,8 @@ class Guest {
 
   u32 nr_cpus;
   bool pcid;
+  bool lam;
+  bool pti;
   u64 hz;
   u64 jiffies;
 

@@ -14,6 +14,19 @@ constexpr std::array<std::string_view, 2> kForeignMm{"remote_returns", "clears_o
 constexpr std::array<std::string_view, 3> kTargets{"whole_mask", "not_lazy", "native_predicate"};
 constexpr std::array<std::string_view, 2> kFormatFrom{"mask", "targets"};
 
+constexpr std::array<std::string_view, 2> kFreedTables{"reach_lazy", "skip_lazy"};
+constexpr std::array<std::string_view, 2> kGenIncrement{"before_send", "after_send"};
+constexpr std::array<std::string_view, 2> kLamEnable{"whole_mask", "this_cpu"};
+constexpr std::array<std::string_view, 3> kUserPcidBit{"asid_plus_one", "forgotten", "asid"};
+constexpr std::array<std::string_view, 4> kLazySkip{"both_forms", "plain_only", "ex_only",
+                                                    "inverted"};
+constexpr std::array<std::string_view, 5> kBankClearing{"all", "none", "first_only", "stale_max",
+                                                        "after_setting"};
+constexpr std::array<std::string_view, 2> kInvalidVp{"native", "unchecked"};
+constexpr std::array<std::string_view, 2> kEmptyVpset{"sent", "native"};
+constexpr std::array<std::string_view, 3> kListCapacity{"floor", "ceiling", "boolean"};
+constexpr std::array<std::string_view, 2> kGvaTail{"to_end", "full_unit"};
+
 template <auto Member>
 constexpr RulesField field(std::string_view name, std::span<const std::string_view> values,
                            std::string_view about) {
@@ -45,6 +58,21 @@ constexpr std::array kFields{
     field<&Rules::unuse_clears_bit>("unuse_clears_bit", kFlag,
                                     "unuse_temporary_mm() clears the temporary mm's bit"),
     field<&Rules::global_asid>("global_asid", kFlag, "branches for global ASIDs"),
+    field<&Rules::freed_tables>("freed_tables", kFreedTables,
+                                "whom a flush with freed tables reaches"),
+    field<&Rules::gen_increment>("gen_increment", kGenIncrement,
+                                 "when a flush increments the mm's generation"),
+    field<&Rules::lam_enable>("lam_enable", kLamEnable, "whom enabling LAM reaches"),
+    field<&Rules::user_pcid_bit>("user_pcid_bit", kUserPcidBit,
+                                 "which user PCID a flush of a kernel PCID marks"),
+    field<&Rules::handler_knows_no_gen>("handler_knows_no_gen", kFlag,
+                                        "generation 0 means none to the handler"),
+    field<&Rules::temporary_mm_leaves_lazy>("temporary_mm_leaves_lazy", kFlag,
+                                            "use_temporary_mm() leaves a borrowed mm first"),
+    field<&Rules::trim_reaches_lazy>("trim_reaches_lazy", kFlag,
+                                     "a trim round reaches lazy CPUs on another mm"),
+    field<&Rules::nested_reclaim_keeps_batch>("nested_reclaim_keeps_batch", kFlag,
+                                              "a nested reclaim leaves the outer batch alone"),
     field<&Rules::hv_targets>("hv_targets", kTargets, "whom Hyper-V's builder names"),
     field<&Rules::hv_format_from>("hv_format_from", kFormatFrom,
                                   "what chooses all-processors and plain or EX"),
@@ -55,6 +83,18 @@ constexpr std::array kFields{
     field<&Rules::hv_immediate_trim_rewrites_next_trim>(
         "hv_immediate_trim_rewrites_next_trim", kFlag,
         "the immediate trim puts the next periodic round off"),
+    field<&Rules::hv_lazy_skip>("hv_lazy_skip", kLazySkip, "in which form lazy CPUs are skipped"),
+    field<&Rules::hv_bank_clearing>("hv_bank_clearing", kBankClearing,
+                                    "which banks are cleared before a set is filled"),
+    field<&Rules::hv_invalid_vp>("hv_invalid_vp", kInvalidVp, "a target with an unknown VP index"),
+    field<&Rules::hv_empty_vpset>("hv_empty_vpset", kEmptyVpset, "an EX set of no banks"),
+    field<&Rules::hv_ex_nobody_returns>("hv_ex_nobody_returns", kFlag,
+                                        "an EX call that names nobody is not made"),
+    field<&Rules::hv_list_capacity>("hv_list_capacity", kListCapacity,
+                                    "how many 16 MiB units a list call takes"),
+    field<&Rules::hv_gva_tail>("hv_gva_tail", kGvaTail, "the cursor at a list's last entry"),
+    field<&Rules::hv_fallback_restores_irqs>("hv_fallback_restores_irqs", kFlag,
+                                             "interrupts on the way out of the plain walk"),
 };
 
 }  // namespace

@@ -47,6 +47,73 @@ enum class HypervFormatFrom : u8 {
   kTargets,  ///< the filtered targets (the fix under review)
 };
 
+/// Whom enabling LAM for an mm reaches (zoo Z24).
+enum class LamEnable : u8 {
+  kWholeMask,  ///< every CPU of the mask, kernel threads that borrow the mm included
+  kThisCpu,
+};
+
+/// Which bit a flush of a kernel PCID sets for its user half (zoo Z40).
+enum class UserPcidBit : u8 {
+  kAsidPlusOne,
+  kForgotten,  ///< none when CR3 is reloaded with a flush
+  kAsid,       ///< that of the ASID before
+};
+
+/// How far `flush_tlb_mm_range()` is when it increments the mm's generation.
+enum class GenIncrement : u8 {
+  kBeforeSend,
+  kAfterSend,  ///< zoo Z36: the receivers find nothing to do
+};
+
+/// Whom a flush reaches that freed page tables.
+enum class FreedTables : u8 {
+  kReachLazy,  ///< every CPU of the mask
+  kSkipLazy,   ///< zoo Z05: a lazy CPU keeps its paging-structure cache
+};
+
+/// In which of Hyper-V's two forms lazy CPUs are skipped, where `hv_targets` says `kNotLazy`.
+enum class HypervLazySkip : u8 {
+  kBothForms,
+  kPlainOnly,  ///< zoo Z07: the walk for the EX form forgets to ask
+  kExOnly,     ///< zoo Z07
+  kInverted,   ///< zoo Z07: CPUs that are not lazy are skipped
+};
+
+/// Which bank words are cleared before an EX call's set is filled (zoo Z10).
+enum class BankClearing : u8 {
+  kAll,           ///< up to `hv_max_vp_index`
+  kNone,          ///< those of the last call stay
+  kFirstOnly,     ///< `nr_bank` words, when it still is 1
+  kStaleMax,      ///< up to a maximum from before the last bank came
+  kAfterSetting,  ///< too late: the targets go as well
+};
+
+/// What the builder does with a target whose VP index is unknown.
+enum class InvalidVp : u8 {
+  kNative,
+  kUnchecked,  ///< zoo Z11: taken for a number
+};
+
+/// What an EX set of no banks is (`cpumask_to_vpset()` returns 0, zoo Z14).
+enum class EmptyVpset : u8 {
+  kSent,
+  kNative,  ///< an error
+};
+
+/// How many 16 MiB units a list call may have to name (zoo Z15).
+enum class ListCapacity : u8 {
+  kFloor,    ///< the quotient is rounded down where the list needs it rounded up
+  kCeiling,  ///< what fits
+  kBoolean,  ///< zoo Z36: a misplaced parenthesis compares a truth value: there is no limit
+};
+
+/// How far the list builder's cursor goes for the last, shorter entry (zoo Z13).
+enum class GvaTail : u8 {
+  kToEnd,
+  kFullUnit,  ///< 16 MiB, past the end and round the top of the address space
+};
+
 /// One era's behaviour, field by field.
 struct Rules {
   // switch_mm_irqs_off()
@@ -64,12 +131,30 @@ struct Rules {
   bool unuse_clears_bit = false;  ///< unuse_temporary_mm() clears the temporary mm's bit
   // Global ASIDs
   bool global_asid = false;  ///< the branches for mms that move to a global ASID (v6.15)
+  // What no two eras differ in: a field here is history older than the table, or a fault of the zoo
+  FreedTables freed_tables = FreedTables::kReachLazy;
+  GenIncrement gen_increment = GenIncrement::kBeforeSend;
+  LamEnable lam_enable = LamEnable::kWholeMask;
+  UserPcidBit user_pcid_bit = UserPcidBit::kAsidPlusOne;
+  bool handler_knows_no_gen = true;  ///< generation 0 means "none" to the handler (8f1d56f64f8d)
+  bool temporary_mm_leaves_lazy = true;    ///< use_temporary_mm() leaves a borrowed mm first
+  bool trim_reaches_lazy = false;          ///< a trim round also reaches lazy CPUs on another mm
+  bool nested_reclaim_keeps_batch = true;  ///< a nested reclaim leaves the outer batch alone
   // hyperv_flush_tlb_multi()
   HypervTargets hv_targets = HypervTargets::kWholeMask;
   HypervFormatFrom hv_format_from = HypervFormatFrom::kMask;
   bool hv_trim_round_native = false;  ///< trim rounds and ASID transitions use the native path
   bool hv_immediate_trim = false;     ///< no remote target: trim now, natively
   bool hv_immediate_trim_rewrites_next_trim = false;  ///< and put the next periodic round off
+  // The same builder, where no two eras differ
+  HypervLazySkip hv_lazy_skip = HypervLazySkip::kBothForms;
+  BankClearing hv_bank_clearing = BankClearing::kAll;
+  InvalidVp hv_invalid_vp = InvalidVp::kNative;
+  EmptyVpset hv_empty_vpset = EmptyVpset::kSent;
+  bool hv_ex_nobody_returns = false;  ///< an EX call that would name nobody is not made (Z38)
+  ListCapacity hv_list_capacity = ListCapacity::kFloor;
+  GvaTail hv_gva_tail = GvaTail::kToEnd;
+  bool hv_fallback_restores_irqs = true;  ///< the way out from the plain walk (Z39)
 
   bool operator==(const Rules&) const = default;
 };

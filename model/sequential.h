@@ -14,13 +14,14 @@ namespace hvtlb {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void cr3_written(Cpu, u64 /*cr3*/) {}
+  virtual void cr3_to_be_written(Cpu, u64 /*cr3*/) {}
   virtual void invalidated(Cpu, u64 /*va*/) {}
   virtual void targets_chosen(Cpu, std::span<const u64> /*mask*/, const FlushTlbInfo&) {}
   virtual void flushed_locally(Cpu, const FlushTlbInfo&) {}
   virtual void sent_natively(Cpu, const CpuMask& /*targets*/, const FlushTlbInfo&) {}
   virtual void called(Cpu, u64 /*control*/, std::span<const u64> /*input*/, const HostEffect&) {}
   virtual void returned(Cpu, const FlushTlbInfo&) {}
+  virtual void violated(const Violation&) {}
 };
 
 /// How many violations a run keeps; later ones are counted only.
@@ -71,8 +72,8 @@ class SequentialPolicy {
 
   // Hardware
   void write_cr3(Cpu cpu, u64 cr3) {
+    if (observer != nullptr) observer->cr3_to_be_written(cpu, cr3);
     truth_.write_cr3(cpu, cr3);
-    if (observer != nullptr) observer->cr3_written(cpu, cr3);
   }
   void invlpg(Cpu cpu, u64 va, u8 page_shift) {
     truth_.invlpg(cpu, va, page_shift);
@@ -118,11 +119,14 @@ class SequentialPolicy {
     report(check_p3(guest_, truth_, cpu));
     report(check_p2(guest_, truth_, cpu));
     report(check_p1(guest_, truth_, cpu));
+    report(check_lazy(guest_, truth_, cpu));
+    report(check_cr3(guest_, truth_, cpu));
   }
 
   void report(std::optional<Violation> violation) {
     if (!violation) return;
     ++nr_violations;
+    if (observer != nullptr) observer->violated(*violation);
     if (violations.size() < kMaxViolationsKept) violations.push_back(*std::move(violation));
   }
 

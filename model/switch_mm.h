@@ -6,17 +6,9 @@
 
 #include "model/kernel.h"
 #include "model/live_mask.h"
+#include "model/user_pcid.h"
 
 namespace hvtlb {
-
-inline constexpr u64 kCr3NoFlush = u64{1} << 63;
-inline constexpr u64 kCr3PcidMask = 0xfff;
-inline constexpr u64 kCr3AddrMask = 0x000ffffffffff000;
-
-/// `kern_pcid()`: PCID 0 is for users that know nothing of PCIDs.
-constexpr u64 kern_pcid(u64 asid) {
-  return asid + 1;
-}
 
 constexpr bool is_global_asid(u64 asid) {
   return asid >= kNrDynAsids;
@@ -62,10 +54,14 @@ NewAsid choose_new_asid(Kernel<P>& k, Cpu cpu, const Mm& next, u64 next_tlb_gen)
   return {asid, true};
 }
 
+/// `load_new_mm_cr3()`. A flush of the kernel's PCID marks the user's for the way out.
 template <MemoryPolicy P>
 void load_new_mm_cr3(Kernel<P>& k, Cpu cpu, const Mm& next, NewAsid ns) {
   const u64 pcid = k.guest.pcid ? kern_pcid(ns.asid) : 0;
-  k.mem.write_cr3(cpu, next.pgd | pcid | (ns.need_flush ? 0 : kCr3NoFlush));
+  const u64 lam = k.guest.lam ? k.mem.load(cpu, next.lam_cr3_mask) : 0;
+  if (ns.need_flush && k.rules.user_pcid_bit != UserPcidBit::kForgotten)
+    invalidate_user_asid(k, cpu, ns.asid);
+  k.mem.write_cr3(cpu, next.pgd | pcid | lam | (ns.need_flush ? 0 : kCr3NoFlush));
 }
 
 /// REQUIRES: interrupts are off on `cpu`; `next_id` is alive.

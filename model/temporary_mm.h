@@ -13,7 +13,7 @@ template <MemoryPolicy P>
 void use_temporary_mm(Kernel<P>& k, Cpu cpu, MmId temporary) {
   k.mem.irq_save(cpu);
   CpuTlbStateShared& shared = k.guest.cpu_tlbstate_shared[cpu];
-  if (k.mem.load(cpu, shared.is_lazy) != 0) leave_mm(k, cpu);
+  if (k.rules.temporary_mm_leaves_lazy && k.mem.load(cpu, shared.is_lazy) != 0) leave_mm(k, cpu);
   k.guest.mm(temporary).temporary = true;
   k.guest.cpu_tlbstate[cpu].temporary_mm_prev =
       static_cast<MmId>(k.mem.load(cpu, shared.loaded_mm));

@@ -10,6 +10,12 @@ constexpr u32 kPgdShift = 20;  // Guest gives the mm in slot n the top table n *
 constexpr u64 kCr3Pcid = 0xfff;
 constexpr u64 kCr3KeepEntries = u64{1} << 63;
 constexpr u64 kCr3Address = 0x000ffffffffff000;
+constexpr u64 kCr3LamBits = u64{3} << 61;
+
+/// Where a PCID's cache stands in `TruthCpu::tags`: PCIDs of user halves are 2048 and more.
+constexpr u64 tag_index(u64 pcid) {
+  return 2 * (pcid & 0x7ff) + (pcid >> 11);
+}
 
 /// More ranges than this in one list of patches forget the oldest, which only makes the cache look
 /// older.
@@ -114,10 +120,10 @@ void Truth::flush_returned(MmId id, u64 tlb_gen) {
   }
 }
 
-TaggedCache& Truth::tag(Cpu cpu, u64 pcid) {
+TaggedCache& Truth::tag(Cpu cpu, u64 index) {
   auto& tags = cpus_[cpu].tags;
-  if (pcid >= tags.size()) tags.resize(pcid + 1);
-  return tags[pcid];
+  if (index >= tags.size()) tags.resize(index + 1);
+  return tags[index];
 }
 
 void Truth::make_fresh(TaggedCache& cache) const {
@@ -136,7 +142,8 @@ void Truth::write_cr3(Cpu cpu, u64 cr3) {
     mms_[slot].selected_by.set(cpu);
   }
   hw.cr3_slot = slot;
-  hw.pcid = cr3 & kCr3Pcid;
+  hw.pcid = tag_index(cr3 & kCr3Pcid);
+  hw.lam_bits = cr3 & kCr3LamBits;
   TaggedCache& cache = tag(cpu, hw.pcid);
   if ((cr3 & kCr3KeepEntries) != 0 && !cache.empty) {
     settle(cache, cpu);
@@ -151,8 +158,8 @@ void Truth::reset_cpu(Cpu cpu) {
   mms_[hw.cr3_slot].selected_by.reset(cpu);
   hw = TruthCpu{};
   mms_[kInitMm].selected_by.set(cpu);
-  make_fresh(tag(cpu, 1));
-  hw.pcid = 1;
+  hw.pcid = tag_index(1);
+  make_fresh(tag(cpu, hw.pcid));
 }
 
 void Truth::patch(CacheAge& age, AddressRange range) const {
@@ -236,18 +243,18 @@ void Truth::host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everyth
   const auto in_space = [&](u64 slot) {
     return address_space == kTlbFlushAll || address_space >> kPgdShift == slot;
   };
-  for (u64 pcid = 0; pcid < hw.tags.size(); ++pcid) {
-    const bool selected = pcid == hw.pcid;
+  for (u64 at = 0; at < hw.tags.size(); ++at) {
+    const bool selected = at == hw.pcid;
     bool reached = true;
     switch (scope) {
       case HostScope::kWholeTlb: break;
-      case HostScope::kAddressSpace: reached = in_space(hw.tags[pcid].mm_slot); break;
+      case HostScope::kAddressSpace: reached = in_space(hw.tags[at].mm_slot); break;
       case HostScope::kIfCr3Matches: reached = selected && in_space(hw.cr3_slot); break;
       case HostScope::kCurrentPcid: reached = selected; break;
     }
     if (!reached) continue;
-    if (selected && everything) hw.tags[pcid].mm_slot = hw.cr3_slot;
-    flush_tag(cpu, hw.tags[pcid], everything, ranges);
+    if (selected && everything) hw.tags[at].mm_slot = hw.cr3_slot;
+    flush_tag(cpu, hw.tags[at], everything, ranges);
   }
 }
 
@@ -272,6 +279,18 @@ bool Truth::may_hold_old(Cpu cpu, MmId id, AddressRange range) const {
   const TruthMm& mm = mms_[id];
   if (!belongs(cache, id)) return true;
   return stale_page(cache.pages, cpu, mm, range, mm.version, false).has_value();
+}
+
+bool Truth::holds_only_new(Cpu cpu, u64 cr3) const {
+  const TruthCpu& hw = cpus_[cpu];
+  const u64 at = tag_index(cr3 & kCr3Pcid);
+  const u64 id = (cr3 & kCr3Address) >> kPgdShift;
+  if (id == kInitMm || at >= hw.tags.size()) return false;
+  const TaggedCache& cache = hw.tags[at];
+  const TruthMm& mm = mms_[id];
+  if (cache.empty || !belongs(cache, id)) return false;
+  return !stale_page(cache.pages, cpu, mm, {0, kTlbFlushAll}, mm.version, false) &&
+         !stale_page(cache.walks, cpu, mm, {0, kTlbFlushAll}, mm.version, true);
 }
 
 std::optional<u64> Truth::find_stale_page(Cpu cpu) const {
@@ -303,8 +322,9 @@ std::optional<u64> Truth::find_freed_table(Cpu cpu) const {
 std::optional<u64> Truth::behind_generation(Cpu cpu, u64 pcid, MmId id, u64 tlb_gen) const {
   const TruthMm& mm = mms_[id];
   const TruthCpu& hw = cpus_[cpu];
-  if (id == kInitMm || mm.requests.empty() || pcid >= hw.tags.size()) return std::nullopt;
-  const TaggedCache& cache = hw.tags[pcid];
+  if (id == kInitMm || mm.requests.empty() || tag_index(pcid) >= hw.tags.size())
+    return std::nullopt;
+  const TaggedCache& cache = hw.tags[tag_index(pcid)];
   if (cache.empty || tlb_gen < mm.requests.front().tlb_gen) return std::nullopt;
   if (!belongs(cache, id)) return 0;
   // Generations are made one by one, so a request stands at its generation's distance from the

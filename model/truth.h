@@ -111,10 +111,11 @@ struct TruthMm {
 
 /// One CPU's hardware, as far as translations go.
 struct TruthCpu {
-  u64 cr3_slot = 0;  ///< the mm slot that CR3 selects
-  u64 pcid = 0;
+  u64 cr3_slot = 0;     ///< the mm slot that CR3 selects
+  u64 pcid = 0;         ///< as an index into `tags`
+  u64 lam_bits = 0;     ///< of CR3
   MmId uses = kInitMm;  ///< whose translations its code may use now; kInitMm when lazy or idle
-  std::vector<TaggedCache> tags;  ///< by PCID
+  std::vector<TaggedCache> tags;  ///< by PCID, a user's half behind its kernel's
 };
 
 class Truth {
@@ -139,12 +140,17 @@ class Truth {
   /// From now on this CPU's code may use translations of `mm` (kInitMm: of none).
   void set_uses(Cpu cpu, MmId mm) { cpus_[cpu].uses = mm; }
   MmId uses(Cpu cpu) const { return cpus_[cpu].uses; }
+  u64 lam_bits(Cpu cpu) const { return cpus_[cpu].lam_bits; }
   bool selects(Cpu cpu, MmId mm) const { return cpus_[cpu].cr3_slot == mm; }
   const CpuMask& selected_by(MmId mm) const { return mms_[mm].selected_by; }
 
   /// Whether this CPU, through its current CR3, may hold something of `range` that is older than
   /// the page table is now.
   bool may_hold_old(Cpu cpu, MmId mm, AddressRange range) const;
+
+  /// Whether the PCID that `cr3` names holds translations of the mm that it selects, and all of
+  /// them are as new as the page table: to empty it is a waste.
+  bool holds_only_new(Cpu cpu, u64 cr3) const;
 
   /// An address that this CPU may use although a returned flush covered it, if any (P1).
   std::optional<u64> usable_stale_page(Cpu cpu) const {
@@ -182,7 +188,7 @@ class Truth {
   }
   std::optional<u64> find_stale_page(Cpu cpu) const;
   std::optional<u64> find_freed_table(Cpu cpu) const;
-  TaggedCache& tag(Cpu cpu, u64 pcid);
+  TaggedCache& tag(Cpu cpu, u64 index);
   void make_fresh(TaggedCache& cache) const;
   void patch(CacheAge& age, AddressRange range) const;
   void settle(CacheAge& age, Cpu cpu, const TruthMm& mm, bool walks) const;

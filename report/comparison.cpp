@@ -138,21 +138,19 @@ ScenarioResult<Comparison> compare(const Scenario& scenario, const std::vector<N
   for (const NamedRules& each : rules) {
     EraResult result;
     result.rules = each;
-    ScenarioRunner runner(scenario, each.rules, [&](const ScenarioFlush& flush) {
-      add_flush(result, flush);
-      if (operations != nullptr) operations->fetch_add(1, std::memory_order_relaxed);
-    });
+    ScenarioRunner runner(
+        scenario, each.rules,
+        [&](const ScenarioFlush& flush) {
+          add_flush(result, flush);
+          if (operations != nullptr) operations->fetch_add(1, std::memory_order_relaxed);
+        },
+        each.era);
     if (auto error = runner.run(stop)) return *error;
     result.iterations = runner.measured_iterations();
     result.operations = runner.operations();
     result.violations = runner.machine().violations();
     result.nr_violations = runner.machine().nr_violations();
-    result.known_fault =
-        each.era != nullptr && result.nr_violations == result.violations.size() &&
-        std::all_of(result.violations.begin(), result.violations.end(), [&](const Violation& v) {
-          return known_fault_of(*each.era, runner.machine().guest().hv_max_vp_index, v.property) !=
-                 nullptr;
-        });
+    result.known_fault = result.nr_violations != 0 && runner.nr_unexplained() == 0;
     result.masks = runner.masks_at_end();
     comparison.eras.push_back(std::move(result));
     if (runner.stopped()) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/hotplug.h"
+#include "model/lam.h"
 
 namespace hvtlb {
 
@@ -12,13 +13,16 @@ Machine::Machine(const MachineShape& shape, const Rules& rules, HypercallHost* h
       guest_(shape),
       truth_(shape.nr_cpus),
       policy_(guest_, truth_, host != nullptr ? *host : named_targets_),
-      dropped_(1) {}
+      dropped_(1),
+      used_before_temporary_(shape.nr_cpus, kInitMm) {}
 
 OpError Machine::check(const Op& op) const {
   const bool names_cpu = op.kind != OpKind::kTick && op.kind != OpKind::kBatchAdd &&
-                         op.kind != OpKind::kNewMm && op.kind != OpKind::kDropMm;
+                         op.kind != OpKind::kNestedReclaim && op.kind != OpKind::kNewMm &&
+                         op.kind != OpKind::kDropMm;
   if (names_cpu) {
     if (op.cpu >= guest_.nr_cpus) return OpError::kNoSuchCpu;
+    if (!guest_.present(op.cpu)) return OpError::kCpuNotPresent;
     if (op.kind == OpKind::kOnline)
       return guest_.online(op.cpu) ? OpError::kCpuOnline : OpError::kNone;
     if (!guest_.online(op.cpu)) return OpError::kCpuOffline;
@@ -39,6 +43,9 @@ OpError Machine::check(const Op& op) const {
     default: break;
   }
   switch (op.kind) {
+    case OpKind::kEnableLam:
+      if (!guest_.lam) return OpError::kNoLam;
+      return truth_.uses(op.cpu) == kInitMm ? OpError::kRunsNoUser : OpError::kNone;
     case OpKind::kFlushMmRange: return op.stride_shift > 63 ? OpError::kStride : OpError::kNone;
     case OpKind::kBatchAdd:
       return policy_.pending.size() >= kMaxPendingRequests ? OpError::kTooManyPending
@@ -52,7 +59,8 @@ OpError Machine::check(const Op& op) const {
 
 OpError Machine::apply(const Op& op) {
   if (const OpError error = check(op); error != OpError::kNone) return error;
-  const bool may_wait = op.kind == OpKind::kFlushMmRange || op.kind == OpKind::kBatchFlush;
+  const bool may_wait = op.kind == OpKind::kFlushMmRange || op.kind == OpKind::kBatchFlush ||
+                        op.kind == OpKind::kEnableLam;
   if (may_wait && nr_inside_temporary_mm_ != 0) return run_or_refuse(op);
   run(op);
   if (!dying_.empty()) free_dropped_mms();
@@ -83,12 +91,26 @@ OpError Machine::run_or_refuse(const Op& op) {
   return OpError::kNone;
 }
 
+/// The way to user mode and back: with page-table isolation that is where the user's half of a
+/// PCID is flushed, filled and used.
+void Machine::visit_user_mode(Cpu cpu) {
+  const MmId mm = truth_.uses(cpu);
+  if (guest_.pti && mm != kInitMm) {
+    Kernel<SequentialPolicy> k{guest_, rules_, policy_};
+    switch_to_user_cr3(k, cpu, guest_.mm(mm));
+    policy_.report(check_p1(guest_, truth_, cpu));
+    switch_to_kernel_cr3(k, cpu, guest_.mm(mm));
+  }
+  policy_.report(check_p1(guest_, truth_, cpu));
+}
+
 void Machine::run(const Op& op) {
   Kernel<SequentialPolicy> k{guest_, rules_, policy_};
   switch (op.kind) {
     case OpKind::kSwitchMm:
       truth_.set_uses(op.cpu, op.mm);
       switch_mm(k, op.cpu, op.mm);
+      if (guest_.pti) visit_user_mode(op.cpu);
       break;
     case OpKind::kEnterLazy:
       truth_.set_uses(op.cpu, kInitMm);
@@ -100,12 +122,13 @@ void Machine::run(const Op& op) {
       break;
     case OpKind::kUseTemporaryMm:
       ++nr_inside_temporary_mm_;
+      used_before_temporary_[op.cpu] = truth_.uses(op.cpu);
       truth_.set_uses(op.cpu, op.mm);
       use_temporary_mm(k, op.cpu, op.mm);
       break;
     case OpKind::kUnuseTemporaryMm:
       --nr_inside_temporary_mm_;
-      truth_.set_uses(op.cpu, *guest_.cpu_tlbstate[op.cpu].temporary_mm_prev);
+      truth_.set_uses(op.cpu, used_before_temporary_[op.cpu]);
       unuse_temporary_mm(k, op.cpu);
       break;
     case OpKind::kFlushMmRange: {
@@ -124,13 +147,15 @@ void Machine::run(const Op& op) {
       break;
     }
     case OpKind::kBatchFlush: arch_tlbbatch_flush(k, op.cpu, batch_); break;
+    case OpKind::kNestedReclaim: nested_reclaim(rules_, batch_); break;
     case OpKind::kTick: guest_.jiffies += op.jiffies; break;
     case OpKind::kOffline:
       truth_.set_uses(op.cpu, kInitMm);
       cpu_offline(k, op.cpu);
       break;
     case OpKind::kOnline: cpu_online(k, op.cpu); break;
-    case OpKind::kTouch: policy_.report(check_p1(guest_, truth_, op.cpu)); break;
+    case OpKind::kEnableLam: enable_lam(k, op.cpu, truth_.uses(op.cpu)); break;
+    case OpKind::kTouch: visit_user_mode(op.cpu); break;
     case OpKind::kNewMm:
       last_new_mm_ = guest_.new_mm();
       truth_.mm_created(last_new_mm_);

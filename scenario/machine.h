@@ -46,6 +46,7 @@ class Machine {
   OpError check(const Op& op) const;
   void run(const Op& op);
   OpError run_or_refuse(const Op& op);
+  void visit_user_mode(Cpu cpu);
   void free_dropped_mms();
 
   Rules rules_;
@@ -58,6 +59,7 @@ class Machine {
   std::vector<MmId> dying_;
   MmId last_new_mm_ = kInitMm;
   u32 nr_inside_temporary_mm_ = 0;
+  std::vector<MmId> used_before_temporary_;  // by CPU: what its task uses
 };
 
 }  // namespace hvtlb

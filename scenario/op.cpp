@@ -11,6 +11,8 @@ std::string_view name_of(OpKind kind) {
                                                           "flush_mm_range",
                                                           "batch_add",
                                                           "batch_flush",
+                                                          "nested_reclaim",
+                                                          "enable_lam",
                                                           "tick",
                                                           "offline",
                                                           "online",
@@ -26,6 +28,7 @@ std::string_view message_of(OpError error) {
     case OpError::kNoSuchCpu: return "no such CPU";
     case OpError::kCpuOffline: return "the CPU is offline";
     case OpError::kCpuOnline: return "the CPU is online already";
+    case OpError::kCpuNotPresent: return "the CPU is not present";
     case OpError::kNoSuchMm: return "no such mm";
     case OpError::kMmDropped: return "the mm has lost its last user";
     case OpError::kNotForInitMm: return "init_mm cannot be used here";
@@ -35,6 +38,8 @@ std::string_view message_of(OpError error) {
     case OpError::kIpiInsideTemporaryMm:
       return "the flush waits for a CPU inside a temporary mm, interrupts off";
     case OpError::kTooManyPending: return "too many unflushed pages in the batch (limit 65536)";
+    case OpError::kNoLam: return "the machine has no LAM";
+    case OpError::kRunsNoUser: return "the CPU runs no task of an mm";
     case OpError::kStride: return "stride_shift must be at most 63";
   }
   return "";

@@ -17,6 +17,8 @@ enum class OpKind : u8 {
   kFlushMmRange,      ///< the pages of the request just changed; `cpu` flushes them
   kBatchAdd,          ///< one page of `mm`, at `start`, was unmapped; its flush is deferred
   kBatchFlush,        ///< `cpu` flushes what was deferred
+  kNestedReclaim,     ///< the task with the batch reclaims again while it reclaims
+  kEnableLam,         ///< the task on `cpu` enables LAM for its mm
   kTick,              ///< `jiffies` go by
   kOffline,
   kOnline,
@@ -24,7 +26,7 @@ enum class OpKind : u8 {
   kNewMm,   ///< a new mm; slots are given lowest first
   kDropMm,  ///< the last user of `mm` is gone; it goes when no CPU has it loaded
 };
-inline constexpr u32 kNrOpKinds = 14;
+inline constexpr u32 kNrOpKinds = 16;
 
 std::string_view name_of(OpKind kind);
 
@@ -48,6 +50,7 @@ enum class OpError : u8 {
   kNoSuchCpu,
   kCpuOffline,
   kCpuOnline,
+  kCpuNotPresent,
   kNoSuchMm,
   kMmDropped,
   kNotForInitMm,
@@ -57,6 +60,8 @@ enum class OpError : u8 {
   kIpiInsideTemporaryMm,
   kTooManyPending,
   kStride,
+  kRunsNoUser,
+  kNoLam,
 };
 
 /// One clause: what was found and what was expected.

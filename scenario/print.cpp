@@ -60,9 +60,12 @@ std::string print_scenario(const Scenario& scenario) {
   text += fmt::format("  vp: {}\n", vp_text(scenario.vp));
   if (machine.hv_max_vp_index)
     text += fmt::format("  hv_max_vp_index: {}\n", *machine.hv_max_vp_index);
-  text += fmt::format("  hz: {}\n  jiffies: {}\n  pcid: {}\n  path: {}\n  ex_hint: {}\n",
-                      machine.hz, machine.jiffies, machine.pcid,
-                      machine.hyperv ? "hyperv" : "native", machine.ex_processor_masks_recommended);
+  text += fmt::format(
+      "  hz: {}\n  jiffies: {}\n  pcid: {}\n  lam: {}\n  pti: {}\n  path: {}\n  ex_hint: {}\n  "
+      "host: {}\n",
+      machine.hz, machine.jiffies, machine.pcid, machine.lam, machine.pti,
+      machine.hyperv ? "hyperv" : "native", machine.ex_processor_masks_recommended,
+      host::name_of(scenario.host));
   if (!scenario.era.empty() || !scenario.set.empty()) {
     text += "rules:\n";
     if (!scenario.era.empty()) text += fmt::format("  era: {}\n", scenario.era);

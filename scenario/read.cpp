@@ -131,7 +131,7 @@ void number_vps(const YAML::Node& at, Scenario& scenario) {
 }
 
 constexpr std::string_view kMachineKeys =
-    "cpus, present, vp, hv_max_vp_index, hz, jiffies, pcid, path, ex_hint";
+    "cpus, present, vp, hv_max_vp_index, hz, jiffies, pcid, lam, pti, path, ex_hint, host";
 
 void read_machine(const YAML::Node& node, Scenario& scenario, std::optional<u64> cpus) {
   MachineShape& machine = scenario.machine;
@@ -157,10 +157,18 @@ void read_machine(const YAML::Node& node, Scenario& scenario, std::optional<u64>
           machine.jiffies = number_of(value, 0, ~u64{0} >> 2, "jiffies");
         } else if (key == "pcid") {
           machine.pcid = flag_of(value);
+        } else if (key == "lam") {
+          machine.lam = flag_of(value);
+        } else if (key == "pti") {
+          machine.pti = flag_of(value);
         } else if (key == "path") {
           const std::string path = text_of(value, "hyperv or native");
           if (path != "hyperv" && path != "native") refuse(value, "hyperv or native");
           machine.hyperv = path == "hyperv";
+        } else if (key == "host") {
+          const auto profile = host::find_profile(text_of(value, "a host"));
+          if (!profile) refuse(value, "one of tlfs, kvm, openhcl, xen");
+          scenario.host = *profile;
         } else if (key == "ex_hint") {
           machine.ex_processor_masks_recommended = flag_of(value);
         } else {

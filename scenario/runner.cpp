@@ -20,17 +20,17 @@ struct RunError {
 
 }  // namespace
 
-ScenarioRunner::ScenarioRunner(const Scenario& scenario, const Rules& rules, Sink sink)
+ScenarioRunner::ScenarioRunner(const Scenario& scenario, const Rules& rules, Sink sink,
+                               const Era* era, const Rules* meant)
     : scenario_(scenario),
-      machine_(scenario.machine, rules),
+      host_(scenario.host, existing_vps(Guest(scenario.machine))),
+      machine_(scenario.machine, rules, &host_),
       sink_(std::move(sink)),
-      recorder_(machine_.kernel(), machine_.truth(),
-                [this](const FlushRecord& record) {
-                  sink_({record, caller_, caller_process_, caller_pages_, measuring_ != 0});
-                }),
-      runs_(scenario.machine.nr_cpus) {
-  machine_.observe(&recorder_);
-}
+      inspector_(machine_, meant != nullptr ? *meant : rules, era,
+                 [this](const FlushRecord& record) {
+                   sink_({record, caller_, caller_process_, caller_pages_, measuring_ != 0});
+                 }),
+      runs_(scenario.machine.nr_cpus) {}
 
 std::optional<ScenarioError> ScenarioRunner::run(const std::atomic<bool>* stop) {
   stop_ = stop;
@@ -179,6 +179,14 @@ void ScenarioRunner::flush(const Step& step, const ProcessState& process, Cpu cp
         step);
 }
 
+/// A process that runs nowhere yet.
+void ScenarioRunner::make_process(const Step& step, const std::string& name) {
+  const auto found = processes_.find(name);
+  if (found != processes_.end() && found->second.mm)
+    refuse(step, fmt::format("the process '{}' is alive already", name));
+  processes_[name] = {machine_.guest().nr_cpus, new_mm(step), {}};
+}
+
 /// dup_mmap(): the parent's page tables become copy-on-write, all of them are flushed.
 void ScenarioRunner::fork(const Step& step, ProcessState& process, Cpu cpu,
                           std::optional<Cpu> loop_cpu) {
@@ -265,6 +273,17 @@ void ScenarioRunner::run_step(const Step& step, std::optional<Cpu> loop_cpu) {
       caller_process_ = "";
       caller_pages_ = 0;
       return apply({.kind = OpKind::kBatchFlush, .cpu = cpu_of(step, loop_cpu)}, step);
+    case Verb::kNestedReclaim: return apply({.kind = OpKind::kNestedReclaim}, step);
+    case Verb::kNewMm: return make_process(step, full_name(step.process, loop_cpu));
+    case Verb::kDropMm: {
+      ProcessState& process = process_of(step, loop_cpu);
+      apply({.kind = OpKind::kDropMm, .mm = *process.mm}, step);
+      for (Cpu cpu : process.runs_on) runs_[cpu] = nullptr;
+      process.runs_on.clear();
+      return process.mm.reset();
+    }
+    case Verb::kEnableLam:
+      return apply({.kind = OpKind::kEnableLam, .cpu = cpu_of(step, loop_cpu)}, step);
     case Verb::kTick: return apply({.kind = OpKind::kTick, .jiffies = step.count}, step);
     case Verb::kOffline: {
       const Cpu cpu = cpu_of(step, loop_cpu);

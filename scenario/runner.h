@@ -6,8 +6,9 @@
 #include <map>
 #include <memory>
 
-#include "flush/recorder.h"
+#include "scenario/inspector.h"
 #include "scenario/machine.h"
+#include "scenario/profile_host.h"
 #include "scenario/scenario.h"
 
 namespace hvtlb {
@@ -25,14 +26,19 @@ class ScenarioRunner {
  public:
   using Sink = std::function<void(const ScenarioFlush&)>;
 
-  /// `sink` gets every flush in order. The scenario must outlive the runner.
-  ScenarioRunner(const Scenario& scenario, const Rules& rules, Sink sink);
+  /// `sink` gets every flush in order. `era`: whose known faults explain violations; null: none.
+  /// `meant`: see Inspector; null: the rules themselves. The scenario must outlive the runner.
+  ScenarioRunner(const Scenario& scenario, const Rules& rules, Sink sink, const Era* era = nullptr,
+                 const Rules* meant = nullptr);
 
   /// Runs all steps. Returns what stopped it, if anything did: a step that does not fit the state.
   /// `stop`, when given, is looked at between steps; the run then ends early without an error.
   std::optional<ScenarioError> run(const std::atomic<bool>* stop = nullptr);
 
   const Machine& machine() const { return machine_; }
+  /// Violations that no known fault of the era explains.
+  u64 nr_unexplained() const { return inspector_.nr_unexplained(); }
+  const Costs& costs() const { return inspector_.costs(); }
   u64 operations() const { return operations_.load(std::memory_order_relaxed); }
   u64 measured_iterations() const { return measured_iterations_; }
   bool stopped() const { return stopped_; }
@@ -58,6 +64,7 @@ class ScenarioRunner {
   void apply(const Op& op, const Step& step);
   void flush(const Step& step, const ProcessState& process, Cpu cpu, u64 start, u64 end, u8 stride,
              bool freed_tables);
+  void make_process(const Step& step, const std::string& name);
   void fork(const Step& step, ProcessState& process, Cpu cpu, std::optional<Cpu> loop_cpu);
   void exec(const Step& step, ProcessState& process, Cpu cpu);
   void exit(const Step& step, ProcessState& process, Cpu cpu);
@@ -73,9 +80,10 @@ class ScenarioRunner {
   bool chosen(const CpuChoice& choice, Cpu cpu) const;
 
   const Scenario& scenario_;
+  ProfileHost host_;
   Machine machine_;
   Sink sink_;
-  FlushRecorder recorder_;
+  Inspector inspector_;
   std::map<std::string, ProcessState> processes_;
   std::vector<ProcessState*> runs_;  // by CPU; null: nobody
   const std::atomic<bool>* stop_ = nullptr;

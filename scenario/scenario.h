@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "host/profile.h"
 #include "model/guest.h"
 #include "model/rules.h"
 
@@ -57,13 +58,17 @@ enum class Verb : u8 {
   kExit,
   kBatchAdd,
   kBatchFlush,
+  kNestedReclaim,
+  kNewMm,
+  kDropMm,
+  kEnableLam,
   kTick,
   kOffline,
   kOnline,
   kUseTemporaryMm,
   kUnuseTemporaryMm,
 };
-inline constexpr u32 kNrVerbs = 22;
+inline constexpr u32 kNrVerbs = 26;
 
 std::string_view name_of(Verb verb);
 
@@ -108,8 +113,9 @@ struct Scenario {
   std::string about;
   MachineShape machine;
   VpNumbering vp;
-  std::string era;               ///< the era it was made under; empty: none
-  std::vector<std::string> set;  ///< FIELD=VALUE on top of it
+  host::Profile host = host::Profile::tlfs;  ///< who answers the hypercalls
+  std::string era;                           ///< the era it was made under; empty: none
+  std::vector<std::string> set;              ///< FIELD=VALUE on top of it
   std::vector<Process> processes;
   std::vector<Step> steps;
 };

@@ -25,6 +25,10 @@ constexpr std::array<std::string_view, kNrVerbs> kVerbNames{"each cpu",
                                                             "exit",
                                                             "batch_add",
                                                             "batch_flush",
+                                                            "nested_reclaim",
+                                                            "new",
+                                                            "drop",
+                                                            "enable_lam",
                                                             "tick",
                                                             "offline",
                                                             "online",
@@ -126,6 +130,14 @@ void take_flush(Words& words, Step& step) {
 
 void take_arguments(Words& words, Step& step) {
   switch (step.verb) {
+    case Verb::kNewMm:
+    case Verb::kDropMm:
+      step.process = take_process(words);
+      if (!words.done()) words.refuse("the end");
+      break;
+    case Verb::kNestedReclaim:
+      if (!words.done()) words.refuse("the end");
+      break;
     case Verb::kRun:
     case Verb::kExec:
     case Verb::kExit:
@@ -139,6 +151,7 @@ void take_arguments(Words& words, Step& step) {
       break;
     case Verb::kIdle:
     case Verb::kLeaveMm:
+    case Verb::kEnableLam:
     case Verb::kBatchFlush:
     case Verb::kUnuseTemporaryMm: take_tail(words, step, false); break;
     case Verb::kMprotect:
@@ -177,7 +190,8 @@ void take_arguments(Words& words, Step& step) {
 
 constexpr std::string_view kSteps =
     "run, idle, leave_mm, touch, mprotect, madvise, munmap, mremap, flush, fork, exec, exit, "
-    "batch_add, batch_flush, tick, offline, online, use_temporary_mm, unuse_temporary_mm, "
+    "batch_add, batch_flush, nested_reclaim, new, drop, enable_lam, tick, offline, online, "
+    "use_temporary_mm, unuse_temporary_mm, "
     "each cpu:, repeat N: or measure N:";
 
 }  // namespace

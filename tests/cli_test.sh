@@ -72,7 +72,7 @@ YAML
 expect "a verdict holds" 0 'violations of P1 to P4 +0 +0' "$hvtlb" compare "$dir/finding.yaml"
 cat >"$dir/z14.yaml" <<'YAML'
 hvtlb-scenario: 1
-machine: {cpus: 4, vp: {offset: 70, stride: 1}, hv_max_vp_index: 4096}
+machine: {cpus: 4, vp: {offset: 70, stride: 1}, hv_max_vp_index: 4096, host: kvm}
 processes: {A: {threads: 2}}
 steps:
   - run A on 0

@@ -113,7 +113,7 @@ TEST(Compare, ExplainsWhatChanged) {
 TEST(Compare, AViolationIsKnownOnlyByItsTrigger) {
   const char* text =
       "hvtlb-scenario: 1\n"
-      "machine: {cpus: 4, vp: {offset: 70, stride: 1}, hv_max_vp_index: 4096}\n"
+      "machine: {cpus: 4, vp: {offset: 70, stride: 1}, hv_max_vp_index: 4096, host: kvm}\n"
       "processes: {A: {threads: 4}}\n"
       "steps:\n"
       "  - each cpu of 0-2: run A\n"

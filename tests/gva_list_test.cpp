@@ -12,7 +12,7 @@ constexpr u64 kUnit = u64{16} << 20;
 
 std::vector<u64> list_of(u64 start, u64 end) {
   std::vector<u64> list(512, 0xdead);
-  list.resize(fill_gva_list(list.data(), start, end));
+  list.resize(fill_gva_list(list, start, end));
   return list;
 }
 

@@ -51,7 +51,7 @@ TEST(Hotplug, OnlineResetsTheSlots) {
 
 class Cr3Writes final : public Observer {
  public:
-  void cr3_written(Cpu, u64 cr3) override { values.push_back(cr3); }
+  void cr3_to_be_written(Cpu, u64 cr3) override { values.push_back(cr3); }
   std::vector<u64> values;
 };
 

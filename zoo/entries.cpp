@@ -1,0 +1,179 @@
+// The table of the zoo, in the order of the numbers. Commit ids appear where the commit was read.
+#include "zoo/scenarios.h"
+#include "zoo/zoo.h"
+
+namespace hvtlb::zoo {
+namespace {
+
+Entry guest(std::string_view id, std::string_view title, Sign sign, std::string_view about,
+            std::string_view twin_era = {}, std::string_view twin_set = {},
+            bool twin_native = false) {
+  return {id, title, about, Kind::kGuest, sign, twin_era, twin_set, twin_native, scenario_text(id)};
+}
+Entry on_host(std::string_view id, std::string_view title, std::string_view about) {
+  return {id, title, about, Kind::kHost, Sign::kP7};
+}
+Entry waiting(std::string_view id, std::string_view title, std::string_view about) {
+  return {id, title, about, Kind::kWaiting, Sign::kP1};
+}
+
+std::vector<Entry> table() {
+  return {
+      waiting(
+          "Z01", "window-skip: a switching CPU is not seen",
+          "6db2526c1d69 (v6.14) skips a CPU whose loaded_mm is not the mm; one that has read the "
+          "generation and not yet published loaded_mm is missed. Fixed by fea4e317f9e7."),
+      waiting("Z02", "the SWITCHING marker comes too late",
+              "Stable back-ports of fea4e317f9e7 store the marker after the generation is read."),
+      waiting(
+          "Z03", "no fence when the bit is already set",
+          "209954cbc7d0: the marker waits in the store buffer while the generation is read. Fixed "
+          "by 83b0177a6c48. Needs x86-TSO."),
+      waiting("Z04", "is_lazy := false is still buffered",
+              "As Z03, seen through Hyper-V's test of is_lazy, v6.14 to v6.17.4. Needs x86-TSO."),
+      guest("Z05", "freed tables skip lazy CPUs", Sign::kP2,
+            "A lazy CPU keeps CR3 on the mm and may walk a table that was freed without visiting "
+            "it."),
+      guest("Z05-hyperv", "freed tables skip lazy CPUs in the hypercall", Sign::kP2,
+            "The same, by Hyper-V's builder."),
+      guest(
+          "Z06", "the mask only grows", Sign::kNotTrimmed,
+          "Since v6.14 only the IPI handler clears bits, and a hypercall runs no handler: what the "
+          "fix under review is about.",
+          "filtered"),
+      guest("Z07", "the hypercall reaches lazy CPUs", Sign::kLazyReached,
+            "To v6.3; 493cc07385cf (v6.4) skips them as the native path does.", "v6.4"),
+      guest("Z07-plain", "lazy CPUs are skipped in the plain walk only", Sign::kLazyReached,
+            "A half-fix of Z07."),
+      guest("Z07-ex", "lazy CPUs are skipped in the EX walk only", Sign::kLazyReached,
+            "A half-fix of Z07."),
+      guest("Z07-inverted", "the CPUs that are not lazy are skipped", Sign::kP1,
+            "A half-fix of Z07: the callback's answer is taken the wrong way round."),
+      guest("Z08", "a batched flush carries generation 0", Sign::kP1,
+            "aa44284960d5: the handler returns when the requested generation is not above the "
+            "slot's, "
+            "and 0 never is. Fixed by 8f1d56f64f8d."),
+      waiting("Z09", "the initiator runs another mm",
+              "209954cbc7d0 alone: the local handler flushes a page of the wrong mm and marks the "
+              "slot. Fixed by 953753db887f. Needs a pending IPI."),
+      guest("Z10-none", "bank words of the last call stay", Sign::kP7,
+            "The input page is used again and again; the first EX version did not clear it."),
+      guest("Z10-first", "only the first bank is cleared", Sign::kP7,
+            "A mutation of Z10's repair."),
+      guest("Z10-stale", "the last bank is not cleared", Sign::kP7,
+            "A mutation of Z10's repair: the maximum is from before the last CPUs came."),
+      guest("Z10-after", "the banks are cleared after they were filled", Sign::kP7,
+            "A mutation of Z10's repair."),
+      guest("Z11", "an unknown VP index sets bit -1", Sign::kP7,
+            "To v4.18: all-ones as a signed number is below 64."),
+      guest("Z11-ex", "an unknown VP index names a bank outside", Sign::kP7,
+            "The same in an EX call: memory far outside of the page is written."),
+      waiting("Z12", "the live mask runs empty under the builder",
+              "The mask shrinks between two looks; the last CPU of an empty mask indexes past the "
+              "end."),
+      guest(
+          "Z13", "the list's cursor wraps", Sign::kP7,
+          "Fixed by 4030b4c585c4 (v5.4): the last entry moved the cursor by 16 MiB, round the top "
+          "of the address space."),
+      guest(
+          "Z14", "an EX call that names nobody", Sign::kP7,
+          "hv_max_vp_index of 4096 and more: the set builder's 0 is taken for a set. In every era.",
+          {}, "hv_empty_vpset=native"),
+      guest("Z15", "one list entry too many", Sign::kP7,
+            "The capacity test rounds down where the list needs it rounded up. In every era.", {},
+            "hv_list_capacity=ceiling"),
+      waiting("Z16", "the bit is cleared before CR3 is written",
+              "831d52bc1539 (2011): fills after the last chance to be flushed."),
+      waiting("Z17", "no barrier between mask bit and page walk",
+              "71b3c126e611 (v4.5). Needs x86-TSO."),
+      waiting("Z18", "a partial flush overtakes a full one",
+              "The design hazard that generations exist for. Needs reordered IPIs."),
+      waiting("Z19", "tables are freed before the flush",
+              "Unhook, invalidate, free: in this order."),
+      guest("Z20", "a temporary mm on a lazy CPU", Sign::kLazy,
+            "The CPU comes back to the borrowed mm as a real user. Repaired by leaving it first."),
+      guest("Z21", "a temporary mm leaves its bit behind", Sign::kStaleReached,
+            "209954cbc7d0 had to clear it in unuse_temporary_mm()."),
+      waiting("Z22", "active_mm changes before the switch",
+              "38cf307c1f20 (v5.9): an IPI between the two flushes the old mm."),
+      guest("Z23a", "a nested reclaim forgets the outer batch", Sign::kP1,
+            "Initialising the task's batch inside a nested reclaim reset flush_required."),
+      waiting("Z23b", "tlb_flush_batched is overwritten",
+              "A flush clears the flag of an unmap that came after it."),
+      waiting(
+          "Z23c", "a deferred flush is relied upon",
+          "3ea277194daa (v4.13): mprotect() trusted page tables whose flush was still to come."),
+      guest("Z24", "enabling LAM reaches this CPU only", Sign::kCr3,
+            "A CPU that borrows the mm keeps a CR3 without the mm's LAM bits and goes on with it "
+            "when "
+            "the user thread comes back. Repaired in v6.12."),
+      waiting("Z25", "global ASIDs: laziness, publication, the end of the transition",
+              "v6.15 and later, on hosts with INVLPGB."),
+      waiting("Z26", "a sender clears another CPU's bit",
+              "The powerpc fault of 0cef77c7798a, built for x86."),
+      guest(
+          "Z27", "every flush trims", Sign::kStaleReached,
+          "209954cbc7d0 alone reached every stale CPU by every flush; 6db2526c1d69 made it once a "
+          "second.",
+          "v6.14"),
+      guest("Z28", "an idle CPU keeps its stale bit", Sign::kStaleKept,
+            "Lazy CPUs are skipped before the trim test, and the round is put off all the same.",
+            {}, "trim_reaches_lazy=true"),
+      guest(
+          "Z29", "a hypercall leaves the generation behind", Sign::kRedundantFlush,
+          "The next return to the mm flushes what the host has flushed. In every era; the twin is "
+          "the native path.",
+          {}, {}, true),
+      waiting("Z30", "KVM returns before the targets have flushed",
+              "0baedd792713, fixed by 1ebfaa11ebb5 (5.16)."),
+      on_host("Z31", "KVM: format \"all\" without banks reaches nobody",
+              "3244867af8c0 (5.16): \"no banks\" was tested before the format."),
+      on_host("Z32", "KVM: addresses that are not canonical are passed on",
+              "fa787ac07b3c (6.16): list entries reached INVVPID unchecked."),
+      on_host("Z32-stop", "KVM: the first bad address ends the list",
+              "A mutation of Z32's repair."),
+      on_host("Z33", "KVM: the list is looked for in front of the banks",
+              "The list follows the banks even where the format is \"all\"."),
+      on_host("Z33-cut", "KVM: a long list is cut",
+              "More entries than the queue holds must become \"everything\"."),
+      waiting("Z34", "KVM: the flush flag of a preempted VP is lost",
+              "b043138246a4 and 8c6de56a42e0 (v5.6)."),
+      on_host("Z35", "Xen: VPs that do not exist are written to", "XSA-475, CVE-2025-58147."),
+      guest("Z36", "no limit for a list", Sign::kP7,
+            "FreeBSD's copy of the builder: a misplaced parenthesis compares a truth value."),
+      guest("Z36-gen", "the generation moves after the IPIs", Sign::kP1,
+            "FreeBSD's pmap (r362031), built for Linux: the receivers find nothing to do."),
+      guest("Z37", "the all-processors shortcut ignores laziness", Sign::kSweptIn,
+            "A mask that equals the present CPUs becomes one flag before anybody asks who is lazy.",
+            "filtered"),
+      guest("Z38", "an EX call for nobody", Sign::kNobodyNamed,
+            "The plain form returns when every CPU was skipped, the EX form calls. v6.4 and later.",
+            {}, "hv_ex_nobody_returns=true"),
+      guest("Z39", "the way out with interrupts off", Sign::kIrq,
+            "A 4.14-based tree: the fallback inside the plain walk did not restore the flag."),
+      guest("Z40", "the user half of a PCID is forgotten", Sign::kP1,
+            "With page-table isolation a flush of the kernel's PCID must mark the user's as well."),
+      guest("Z40-index", "the user half of another PCID is marked", Sign::kP1,
+            "The bit's index is the ASID plus one."),
+      waiting("Z41", "freed tables between the bit and CR3",
+              "Eager eras clear the bit before they write CR3; latent, harmless with RCU."),
+      waiting("Z42", "the fix on an older base",
+              "filtered looks at loaded_mm: on an era with Z01, Z02 or Z03 an over-flush becomes a "
+              "missed flush."),
+  };
+}
+
+}  // namespace
+
+std::span<const Entry> entries() {
+  static const std::vector<Entry> kEntries = table();
+  return kEntries;
+}
+
+const Entry* find_entry(std::string_view id) {
+  for (const Entry& each : entries())
+    if (each.id == id) return &each;
+  return nullptr;
+}
+
+}  // namespace hvtlb::zoo
