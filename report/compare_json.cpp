@@ -19,6 +19,9 @@ Json counts_json(const FlushCounts& c) {
           {"nobody", c.nobody},
           {"native", c.native},
           {"trim_rounds", c.trim_rounds},
+          {"periodic_trims", c.periodic_trims},
+          {"immediate_trims", c.immediate_trims},
+          {"native_without_ipi", c.no_ipi},
           {"ipis", c.ipis},
           {"trim_ipis", c.trim_ipis},
           {"hypercalls", c.hypercalls},
@@ -72,15 +75,22 @@ Json era_json(const EraResult& era, std::size_t rows, const CostModel* cost) {
   for (const auto& [caller, counts] : era.by_caller)
     callers[std::string(name_of(caller))] = counts_json(counts);
   Json listed = Json::array();
-  for (std::size_t at = 0; at < std::min(rows, era.rows.size()); ++at)
+  u64 flushes_listed = 0;
+  for (std::size_t at = 0; at < std::min(rows, era.rows.size()); ++at) {
     listed.push_back(row_json(era.rows[at]));
+    flushes_listed += era.rows[at].count;
+  }
   Json violations = Json::array();
-  for (const Violation& v : era.violations)
-    violations.push_back({{"property", name_of(v.property)},
-                          {"cpu", v.cpu},
-                          {"mm", v.mm},
-                          {"page", v.va & kPageMask},
-                          {"why", v.why}});
+  for (std::size_t at = 0; at < era.violations.size(); ++at) {
+    const Violation& v = era.violations[at];
+    Json json{{"property", name_of(v.property)},
+              {"cpu", v.cpu},
+              {"mm", v.mm},
+              {"page", v.va & kPageMask},
+              {"why", v.why}};
+    if (era.explained_by[at] != nullptr) json["known_fault"] = era.explained_by[at]->zoo;
+    violations.push_back(json);
+  }
   Json masks = Json::array();
   for (const auto& mask : era.masks)
     masks.push_back(
@@ -94,9 +104,10 @@ Json era_json(const EraResult& era, std::size_t rows, const CostModel* cost) {
             {"measured", {{"iterations", era.iterations}, {"counts", counts_json(era.measured)}}},
             {"by_caller", callers},
             {"flushes", listed},
-            {"flushes_left_out", era.rows.size() - listed.size() + era.rows_dropped},
+            {"flushes_left_out", era.total.flushes - flushes_listed},
             {"violations", violations},
             {"nr_violations", era.nr_violations},
+            {"nr_unexplained", era.nr_unexplained},
             {"masks_at_end", masks}};
   if (cost != nullptr)
     json["cost_us"] = {{"total", cost->microseconds(era.total)},
@@ -120,6 +131,7 @@ Json compare_json(const std::vector<Comparison>& runs, std::size_t rows, const C
                     {"title", run.title},
                     {"about", run.about},
                     {"cpus", run.machine.nr_cpus},
+                    {"host", run.host},
                     {"interrupted", run.stopped},
                     {"eras", eras},
                     {"explanations", explanations}});

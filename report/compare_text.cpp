@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <set>
 
 #include "flush/wire.h"
 #include "report/table.h"
@@ -29,7 +30,8 @@ std::string call_text(const HypercallRecord& call) {
 std::string rows_text(const Comparison& comparison, const CompareTextOptions& options) {
   Table table({Align::kRight, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight,
                Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
-  table.row({"flush", "request", "era", "mask", "needed", "native", "reached", "how", "too many"});
+  table.row({"flush", "request", "era", "mask", "needed", "native set", "reached", "how",
+             "too many or missed"});
   std::vector<std::size_t> next(comparison.eras.size(), 0);
   u64 at = 1;
   std::size_t shown = 0;
@@ -76,40 +78,11 @@ std::string totals_text(const Comparison& comparison, const CompareTextOptions& 
   std::vector<std::string> head{"totals"};
   for (const EraResult& era : comparison.eras) head.push_back(era.rules.name);
   table.row(head);
-  const auto add = [&](std::string_view name, const std::function<u64(const EraResult&)>& count,
-                       bool always = true) {
-    std::vector<std::string> cells{std::string(name)};
-    bool any = always;
-    for (const EraResult& era : comparison.eras) {
-      any |= count(era) != 0;
-      cells.push_back(fmt::format("{}", count(era)));
-    }
-    if (any) table.row(cells);
-  };
-  add("flushes", [](const EraResult& e) { return e.total.flushes; });
-  add("  local, this CPU alone", [](const EraResult& e) { return e.total.local; });
-  add(
-      "  to nobody", [](const EraResult& e) { return e.total.nobody; }, false);
-  add("  native", [](const EraResult& e) { return e.total.native; });
-  add("    of them trim rounds", [](const EraResult& e) { return e.total.trim_rounds; });
-  add("    IPIs", [](const EraResult& e) { return e.total.ipis; });
-  add("  hypercalls", [](const EraResult& e) { return e.total.hypercalls; });
-  add("    of them to all processors", [](const EraResult& e) { return e.total.all_processors; });
-  add(
-      "    of them EX", [](const EraResult& e) { return e.total.ex_calls; }, false);
-  add("    targets", [](const EraResult& e) { return e.total.targets; });
-  add("    bytes of input", [](const EraResult& e) { return e.total.bytes; });
-  add("CPUs reached", [](const EraResult& e) { return e.total.reached; });
-  add("  of them needed", [](const EraResult& e) { return e.total.needed - e.total.missed; });
-  for (u32 at = 0; at < kNrExcess; ++at)
-    add(
-        fmt::format("  too many: {}", name_of(Excess{static_cast<u8>(at)})),
-        [at](const EraResult& e) { return e.total.excess[at]; }, false);
-  add(
-      "  only swept in by ALL_PROCESSORS", [](const EraResult& e) { return e.total.swept; }, false);
-  add(
-      "needed and not reached", [](const EraResult& e) { return e.total.missed; }, false);
-  add("violations of P1 to P4", [](const EraResult& e) { return e.nr_violations; });
+  for (const TotalsRow& row : totals_rows(comparison)) {
+    std::vector<std::string> cells{row.name};
+    for (const u64 count : row.counts) cells.push_back(fmt::format("{}", count));
+    table.row(cells);
+  }
   std::string text = table.text(2);
   if (options.cost) {
     text += fmt::format("  cost model, microseconds: hypercall {}, target {}, IPI {}, local {}:",
@@ -142,16 +115,16 @@ std::string masks_text(const Comparison& comparison) {
   return text;
 }
 
-std::string violations_text(const Comparison& comparison) {
+/// One line when every verdict holds; else the violations and the verdict of every era.
+std::string verdicts_text(const Comparison& comparison) {
+  const auto holds = [](const EraResult& era) { return era.nr_violations == 0; };
+  if (std::all_of(comparison.eras.begin(), comparison.eras.end(), holds))
+    return "  every verdict holds\n";
   std::string text;
   for (const EraResult& era : comparison.eras) {
-    for (const Violation& v : era.violations) {
-      text += fmt::format("  {} violated: {}{}\n", era.rules.name, to_string(v),
-                          era.known_fault ? " [a known fault of this era]" : "");
-      if (&v - era.violations.data() == 4) break;
-    }
-    if (era.nr_violations > 5)
-      text += fmt::format("  ... and {} more under {}\n", era.nr_violations - 5, era.rules.name);
+    for (const std::string& line : violation_lines(era))
+      text += fmt::format("  {}: {}\n", era.rules.name, line);
+    text += fmt::format("  {}: {}\n", era.rules.name, verdict_text(era));
   }
   return text;
 }
@@ -169,7 +142,9 @@ std::string explanation_text(const Comparison& comparison) {
 
 }  // namespace
 
-std::string machine_text(const MachineShape& machine, const VpNumbering& vp) {
+std::string machine_text(const Comparison& comparison) {
+  const MachineShape& machine = comparison.machine;
+  const VpNumbering& vp = comparison.vp;
   std::string text = fmt::format("{} CPU{}", machine.nr_cpus, machine.nr_cpus == 1 ? "" : "s");
   if (machine.present) text += fmt::format(" ({} present)", machine.present->count());
   if (vp.kind == VpNumbering::Kind::kList)
@@ -177,13 +152,17 @@ std::string machine_text(const MachineShape& machine, const VpNumbering& vp) {
   else if (vp.offset == 0 && vp.stride == 1)
     text += ", VP n = CPU n";
   else
-    text += fmt::format(", VP of CPU n = {} + {} n", vp.offset, vp.stride);
+    text += fmt::format(", VP of CPU n = {} + {}n", vp.offset,
+                        vp.stride == 1 ? "" : fmt::format("{} ", vp.stride));
+  if (machine.hv_max_vp_index)
+    text += fmt::format(", hv_max_vp_index {}", *machine.hv_max_vp_index);
   return text + fmt::format(", HZ {}, PCID {}, {}", machine.hz, machine.pcid ? "on" : "off",
-                            machine.hyperv ? "Hyper-V" : "native");
+                            machine.hyperv ? "Hyper-V, host " + comparison.host : "native");
 }
 
 std::string request_text(const FlushRow& row) {
-  std::string text = fmt::format("{} {}", name_of(row.caller), row.process);
+  std::string text(name_of(row.caller));
+  if (!row.process.empty()) text += ' ' + row.process;
   if (row.pages != 0) text += fmt::format(", {} page{}", row.pages, row.pages == 1 ? "" : "s");
   if (row.record.request.freed_tables) text += ", freed tables";
   return text + fmt::format(", on CPU {}", row.record.request.initiating_cpu);
@@ -196,9 +175,15 @@ std::string reach_text(const FlushRecord& record) {
     case Outcome::kNative: {
       const bool self = record.sent.test(record.request.initiating_cpu);
       const u32 ipis = record.nr_ipis();
-      return fmt::format("native{}, {} IPI{}{}{}", record.trim ? " trim round" : "", ipis,
-                         ipis == 1 ? "" : "s", self ? " and this CPU" : "",
-                         record.fell_back ? ", after the call failed" : "");
+      const NativeKind kind = native_kind(record);
+      std::string text = kind == NativeKind::kPeriodicTrim    ? "periodic trim round, "
+                         : kind == NativeKind::kImmediateTrim ? "immediate trim, "
+                                                              : "native, ";
+      if (kind == NativeKind::kNoIpi)
+        text += self ? "this CPU alone" : "nobody";
+      else
+        text += fmt::format("{} IPI{}{}", ipis, ipis == 1 ? "" : "s", self ? " and this CPU" : "");
+      return text + (record.fell_back ? ", after the call failed" : "");
     }
     case Outcome::kHypercall: break;
   }
@@ -210,6 +195,8 @@ std::string reach_text(const FlushRecord& record) {
 
 std::string excess_text(const FlushRecord& record) {
   std::string text;
+  if (const CpuMask missed = record.missed(); missed.any())
+    text = fmt::format("{} MISSED", missed.count());
   for (u32 at = 0; at < kNrExcess; ++at) {
     if (record.excess[at].none()) continue;
     if (!text.empty()) text += ", ";
@@ -218,64 +205,149 @@ std::string excess_text(const FlushRecord& record) {
   return text.empty() ? "-" : text;
 }
 
+std::vector<TotalsRow> totals_rows(const Comparison& comparison) {
+  std::vector<TotalsRow> rows;
+  enum class Show : u8 { kAlways, kNonZero };
+  const auto add = [&](std::string name, const std::function<u64(const EraResult&)>& count,
+                       Show show = Show::kAlways) {
+    std::vector<u64> counts;
+    for (const EraResult& era : comparison.eras) counts.push_back(count(era));
+    const bool any = std::any_of(counts.begin(), counts.end(), [](u64 n) { return n != 0; });
+    if (any || show == Show::kAlways) rows.push_back({std::move(name), std::move(counts)});
+  };
+  const auto add_count = [&](std::string name, u64 FlushCounts::*field, Show show = Show::kAlways) {
+    add(
+        std::move(name), [field](const EraResult& era) { return era.total.*field; }, show);
+  };
+  add_count("flushes", &FlushCounts::flushes);
+  add_count("  local, this CPU alone", &FlushCounts::local);
+  add_count("  to nobody", &FlushCounts::nobody, Show::kNonZero);
+  add_count("  by the native path", &FlushCounts::native);
+  add_count("    of them without an IPI", &FlushCounts::no_ipi, Show::kNonZero);
+  add_count("    of them immediate trims", &FlushCounts::immediate_trims, Show::kNonZero);
+  add_count("    of them periodic trim rounds", &FlushCounts::periodic_trims, Show::kNonZero);
+  add_count("    IPIs", &FlushCounts::ipis);
+  add_count("  hypercalls", &FlushCounts::hypercalls);
+  add_count("    of them to all processors", &FlushCounts::all_processors);
+  add_count("    of them EX", &FlushCounts::ex_calls, Show::kNonZero);
+  add_count("    targets", &FlushCounts::targets);
+  add_count("    bytes of input", &FlushCounts::bytes);
+  add_count("CPUs reached", &FlushCounts::reached);
+  add("  of them needed", [](const EraResult& e) { return e.total.needed - e.total.missed; });
+  for (u32 at = 0; at < kNrExcess; ++at)
+    add(
+        fmt::format("  too many: {}", name_of(Excess{static_cast<u8>(at)})),
+        [at](const EraResult& e) { return e.total.excess[at]; }, Show::kNonZero);
+  add_count("  only swept in by ALL_PROCESSORS", &FlushCounts::swept, Show::kNonZero);
+  add_count("MISSED: needed and not reached", &FlushCounts::missed, Show::kNonZero);
+  add("violations", [](const EraResult& e) { return e.nr_violations; });
+  return rows;
+}
+
+std::string verdict_text(const EraResult& era) {
+  if (era.nr_violations == 0) return "holds";
+  std::set<std::string_view> names;
+  for (const KnownFault* fault : era.explained_by)
+    if (fault != nullptr) names.insert(fault->zoo);
+  const std::string known = fmt::format("{}", fmt::join(names, ", "));
+  if (era.known_fault)
+    return fmt::format("violated, but a known fault of the era ({}): exit 0", known);
+  if (era.nr_unexplained == era.nr_violations)
+    return "violated, and no known fault of the era explains it: exit 3";
+  return fmt::format("violated, and known faults of the era ({}) explain only {} of {}: exit 3",
+                     known, era.nr_violations - era.nr_unexplained, era.nr_violations);
+}
+
+std::vector<std::string> violation_lines(const EraResult& era) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < std::min(kShown, era.violations.size()); ++at) {
+    const KnownFault* fault = era.explained_by[at];
+    lines.push_back(to_string(era.violations[at]) +
+                    (fault != nullptr ? fmt::format(" [known fault {}]", fault->zoo) : ""));
+  }
+  if (era.nr_violations > lines.size())
+    lines.push_back(fmt::format("... and {} more", era.nr_violations - lines.size()));
+  return lines;
+}
+
 std::string compare_text(const Comparison& comparison, const CompareTextOptions& options) {
   std::string text = comparison.title.empty() ? comparison.scenario : comparison.title;
   text += '\n';
   if (!comparison.about.empty()) text += fmt::format("  {}\n", comparison.about);
-  text += fmt::format("  {}", machine_text(comparison.machine, comparison.vp));
+  text += fmt::format("  {}", machine_text(comparison));
   if (!comparison.eras.empty() && comparison.eras.front().iterations != 0)
-    text += fmt::format("; {} measured iterations", comparison.eras.front().iterations);
+    text += fmt::format("; {} measured iteration{}", comparison.eras.front().iterations,
+                        comparison.eras.front().iterations == 1 ? "" : "s");
   text += "\n\n" + rows_text(comparison, options) + '\n' + totals_text(comparison, options) + '\n' +
-          masks_text(comparison) + violations_text(comparison) + explanation_text(comparison);
+          masks_text(comparison) + verdicts_text(comparison) + explanation_text(comparison);
   if (comparison.stopped) text += "\n  interrupted: this is what was done until then\n";
   return text;
 }
 
 std::string sweep_text(const std::vector<Comparison>& runs, const CompareTextOptions& options) {
-  std::vector<Align> columns(9, Align::kRight);
+  std::vector<Align> columns(10, Align::kRight);
   columns[1] = columns[2] = Align::kLeft;
   Table table(columns);
-  table.row(
-      {"CPUs", "scenario", "era", "calls", "all-proc.", "targets", "IPIs", "local", "trim rounds"});
+  table.row({"CPUs", "scenario", "era", "calls", "all-proc.", "targets", "IPIs", "local", "alone",
+             "trims"});
   const auto rate = [](u64 count, u64 iterations) {
     if (iterations == 0) return fmt::format("{}", count);
     if (count % iterations == 0) return fmt::format("{}", count / iterations);
     return fmt::format("{:.3f}", static_cast<double>(count) / static_cast<double>(iterations));
   };
   std::string sentences;
+  bool measured = false;
+  bool whole = false;
   bool violated = false;
   for (const Comparison& run : runs) {
     bool first = true;
     for (const EraResult& era : run.eras) {
       const FlushCounts& counts = era.iterations != 0 ? era.measured : era.total;
       const u64 n = era.iterations;
+      const u64 trims = counts.periodic_trims + counts.immediate_trims;
       table.row({first ? fmt::format("{}", run.machine.nr_cpus) : "", first ? run.scenario : "",
                  era.rules.name, rate(counts.hypercalls, n), rate(counts.all_processors, n),
                  rate(counts.targets, n), rate(counts.ipis, n), rate(counts.local, n),
-                 counts.trim_rounds == 0 ? "0"
-                                         : fmt::format("{} with {} IPIs in all", counts.trim_rounds,
-                                                       counts.trim_ipis)});
+                 rate(counts.no_ipi, n),
+                 trims == 0 ? "0"
+                            : fmt::format("{} with {} IPI{}", trims, counts.trim_ipis,
+                                          counts.trim_ipis == 1 ? "" : "s")});
       first = false;
+      (era.iterations != 0 ? measured : whole) = true;
       violated |= era.nr_violations != 0;
     }
     for (std::size_t at = 1; at < run.eras.size(); ++at) {
+      const EraResult& before = run.eras[0];
+      const EraResult& after = run.eras[at];
       sentences += fmt::format("\n  {}, {} CPUs, {} -> {}:\n", run.scenario, run.machine.nr_cpus,
-                               run.eras[0].rules.name, run.eras[at].rules.name);
-      for (const std::string& line : explain(run.eras[0], run.eras[at]))
+                               before.rules.name, after.rules.name);
+      for (const std::string& line : explain(before, after))
         sentences += fmt::format("    {}\n", line);
-      if (options.cost)
-        sentences += fmt::format(
-            "    cost model (hypercall {}, target {}, IPI {}, local {}): {:.3f} -> {:.3f} "
-            "microseconds in all\n",
-            options.cost->hypercall, options.cost->target, options.cost->ipi, options.cost->local,
-            options.cost->microseconds(run.eras[0].measured),
-            options.cost->microseconds(run.eras[at].measured));
+      if (!options.cost) continue;
+      const bool part = before.iterations != 0 && after.iterations != 0;
+      sentences += fmt::format(
+          "    cost model (hypercall {}, target {}, IPI {}, local {}): {:.3f} -> {:.3f} "
+          "microseconds in {}\n",
+          options.cost->hypercall, options.cost->target, options.cost->ipi, options.cost->local,
+          options.cost->microseconds(part ? before.measured : before.total),
+          options.cost->microseconds(part ? after.measured : after.total),
+          part ? "all measured iterations" : "the whole run");
     }
   }
-  std::string text = "Per measured iteration:\n\n" + table.text(2) + sentences;
-  text += violated ? "\n" : "\n  P1 to P4 hold in every run.\n";
+  std::string text = !measured ? "Whole runs:\n\n"
+                     : whole   ? "Per measured iteration; whole runs where nothing is measured:\n\n"
+                               : "Per measured iteration:\n\n";
+  text += table.text(2);
+  text += fmt::format(
+      "  local: this CPU alone is in the mask; alone: native path, nobody else to reach or trim;\n"
+      "  trims: periodic trim rounds and immediate trims in {}\n",
+      measured ? "all measured iterations" : "the whole run");
+  text += sentences;
+  text += violated ? "\n" : "\n  Every verdict holds in every run.\n";
   for (const Comparison& run : runs) {
-    text += violations_text(run);
+    if (violated) text += fmt::format("  {}, {} CPUs:\n", run.scenario, run.machine.nr_cpus);
+    if (violated) text += verdicts_text(run);
     if (run.stopped) text += "  interrupted: this is what was done until then\n";
   }
   return text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <set>
 
 #include "flush/wire.h"
 
@@ -30,8 +31,10 @@ bool same_row(const FlushRow& row, const ScenarioFlush& flush) {
 void add_flush(EraResult& result, const ScenarioFlush& flush) {
   result.total.add(flush.record);
   result.by_caller[flush.caller].add(flush.record);
+  ++result.forms[form_of(flush.record)];
   if (flush.measured) {
     result.measured.add(flush.record);
+    result.measured_by_caller[flush.caller].add(flush.record);
     ++result.measured_forms[form_of(flush.record)];
   }
   if (!result.rows.empty() && result.rows_dropped == 0 && same_row(result.rows.back(), flush)) {
@@ -44,6 +47,23 @@ void add_flush(EraResult& result, const ScenarioFlush& flush) {
   }
 }
 
+/// Zoo Z14's trigger: an EX call without banks.
+bool sent_empty_set(const FlushRecord& record) {
+  return std::any_of(record.hypercalls.begin(), record.hypercalls.end(), [](const auto& call) {
+    return hv::is_ex(hv::call_code(call.control)) && hv::variable_header_words(call.control) == 0;
+  });
+}
+
+FlushForm::Kind form_kind(NativeKind kind) {
+  switch (kind) {
+    case NativeKind::kPlain: return FlushForm::Kind::kNative;
+    case NativeKind::kPeriodicTrim: return FlushForm::Kind::kPeriodicTrim;
+    case NativeKind::kImmediateTrim: return FlushForm::Kind::kImmediateTrim;
+    case NativeKind::kNoIpi: return FlushForm::Kind::kNoIpi;
+  }
+  return FlushForm::Kind::kNative;
+}
+
 }  // namespace
 
 FlushForm form_of(const FlushRecord& record) {
@@ -51,9 +71,7 @@ FlushForm form_of(const FlushRecord& record) {
   switch (record.outcome) {
     case Outcome::kNone: return {FlushForm::Kind::kNobody, 0, false};
     case Outcome::kLocal: return {FlushForm::Kind::kLocal, 0, true};
-    case Outcome::kNative:
-      return {record.trim ? FlushForm::Kind::kTrim : FlushForm::Kind::kNative, record.nr_ipis(),
-              self};
+    case Outcome::kNative: return {form_kind(native_kind(record)), record.nr_ipis(), self};
     case Outcome::kHypercall: break;
   }
   const bool ex = hv::is_ex(hv::call_code(record.hypercalls.back().control));
@@ -78,11 +96,13 @@ std::string form_text(const FlushForm& form, u64 count) {
     case FlushForm::Kind::kNative:
       return fmt::format("{} native flush{} with {}{}", count, count == 1 ? "" : "es",
                          things("IPI"), each);
-    case FlushForm::Kind::kTrim:
-      if (form.targets == 0)
-        return fmt::format("{} flush{} on this CPU alone with nobody to trim", count,
-                           count == 1 ? "" : "es");
-      return fmt::format("{} trim round{} with {}{}", count, s, things("IPI"), each);
+    case FlushForm::Kind::kPeriodicTrim:
+      return fmt::format("{} periodic trim round{} with {}{}", count, s, things("IPI"), each);
+    case FlushForm::Kind::kImmediateTrim:
+      return fmt::format("{} immediate trim{} with {}{}", count, s, things("IPI"), each);
+    case FlushForm::Kind::kNoIpi:
+      return fmt::format("{} native flush{} of {}", count, count == 1 ? "" : "es",
+                         form.self ? "this CPU alone" : "nobody");
     case FlushForm::Kind::kAllProcessors:
       return fmt::format("{} all-processor call{} with {}{}", count, s, things("target"), each);
     case FlushForm::Kind::kPlain:
@@ -100,6 +120,10 @@ void FlushCounts::add(const FlushRecord& record) {
   if (record.outcome == Outcome::kNative) {
     ++native;
     ipis += record.nr_ipis();
+    const NativeKind kind = native_kind(record);
+    periodic_trims += kind == NativeKind::kPeriodicTrim;
+    immediate_trims += kind == NativeKind::kImmediateTrim;
+    no_ipi += kind == NativeKind::kNoIpi;
     if (record.trim) {
       ++trim_rounds;
       trim_ipis += record.nr_ipis();
@@ -133,15 +157,25 @@ double CostModel::microseconds(const FlushCounts& counts) const {
 
 ScenarioResult<Comparison> compare(const Scenario& scenario, const std::vector<NamedRules>& rules,
                                    const std::atomic<bool>* stop, std::atomic<u64>* operations) {
-  Comparison comparison{
-      scenario.file, scenario.name, scenario.about, scenario.machine, scenario.vp, {}, false};
+  Comparison comparison{.scenario = scenario.file,
+                        .title = scenario.name,
+                        .about = scenario.about,
+                        .machine = scenario.machine,
+                        .vp = scenario.vp,
+                        .host = std::string(host::name_of(scenario.host)),
+                        .eras = {},
+                        .stopped = false};
   for (const NamedRules& each : rules) {
     EraResult result;
     result.rules = each;
+    std::set<MmId> empty_set_sent;  // kInitMm: for all mms
     ScenarioRunner runner(
         scenario, each.rules,
         [&](const ScenarioFlush& flush) {
           add_flush(result, flush);
+          const FlushTlbInfo& request = flush.record.request;
+          if (sent_empty_set(flush.record))
+            empty_set_sent.insert(request.has_mm ? request.mm : kInitMm);
           if (operations != nullptr) operations->fetch_add(1, std::memory_order_relaxed);
         },
         each.era);
@@ -150,7 +184,14 @@ ScenarioResult<Comparison> compare(const Scenario& scenario, const std::vector<N
     result.operations = runner.operations();
     result.violations = runner.machine().violations();
     result.nr_violations = runner.machine().nr_violations();
-    result.known_fault = result.nr_violations != 0 && runner.nr_unexplained() == 0;
+    result.nr_unexplained = runner.nr_unexplained();
+    result.known_fault = result.nr_violations != 0 && result.nr_unexplained == 0;
+    for (const Violation& violation : result.violations) {
+      const bool empty_set =
+          empty_set_sent.contains(violation.mm) || empty_set_sent.contains(kInitMm);
+      result.explained_by.push_back(
+          each.era == nullptr ? nullptr : known_fault_of(*each.era, empty_set, violation));
+    }
     result.masks = runner.masks_at_end();
     comparison.eras.push_back(std::move(result));
     if (runner.stopped()) {

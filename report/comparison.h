@@ -11,6 +11,7 @@
 #include "model/eras.h"
 #include "scenario/runner.h"
 #include "scenario/scenario.h"
+#include "trace/native_kind.h"
 
 namespace hvtlb {
 
@@ -23,7 +24,17 @@ struct NamedRules {
 
 /// How a flush went out, without the CPUs: flushes of one form can be counted together.
 struct FlushForm {
-  enum class Kind : u8 { kNobody, kLocal, kNative, kTrim, kAllProcessors, kPlain, kEx } kind;
+  enum class Kind : u8 {
+    kNobody,
+    kLocal,
+    kNative,
+    kPeriodicTrim,
+    kImmediateTrim,
+    kNoIpi,
+    kAllProcessors,
+    kPlain,
+    kEx
+  } kind;
   u32 targets;  ///< VPs named or swept in, or IPIs sent
   bool self;    ///< native: this CPU ran the handler, too
 
@@ -32,7 +43,7 @@ struct FlushForm {
 
 FlushForm form_of(const FlushRecord& record);
 
-/// `2 all-processor calls with 96 targets each`, `1 trim round with 95 IPIs`, ...
+/// `2 all-processor calls with 96 targets each`, `1 immediate trim with 95 IPIs`, ...
 std::string form_text(const FlushForm& form, u64 count);
 
 /// Sums over flushes.
@@ -41,7 +52,10 @@ struct FlushCounts {
   u64 local = 0;
   u64 nobody = 0;
   u64 native = 0;
-  u64 trim_rounds = 0;  ///< of the native ones
+  u64 trim_rounds = 0;      ///< of the native ones: with the trim flag, for whatever reason
+  u64 periodic_trims = 0;   ///< of the native ones, as are the next two; none counts twice
+  u64 immediate_trims = 0;  ///< the fix's, with somebody to trim
+  u64 no_ipi = 0;           ///< this CPU alone, or nobody
   u64 ipis = 0;
   u64 trim_ipis = 0;  ///< of the IPIs
   u64 hypercalls = 0;
@@ -78,12 +92,16 @@ struct EraResult {
   FlushCounts measured;  ///< inside `measure` loops
   u64 iterations = 0;    ///< of them
   std::map<Verb, FlushCounts> by_caller;
+  std::map<Verb, FlushCounts> measured_by_caller;
+  std::map<FlushForm, u64> forms;
   std::map<FlushForm, u64> measured_forms;
   std::vector<FlushRow> rows;
   u64 rows_dropped = 0;
   u64 operations = 0;
   std::vector<Violation> violations;
+  std::vector<const KnownFault*> explained_by;  ///< of each violation; null: a finding
   u64 nr_violations = 0;
+  u64 nr_unexplained = 0;    ///< of them: no known fault of the era explains them
   bool known_fault = false;  ///< every violation is one that the era is known for, by its trigger
   std::vector<ScenarioRunner::MaskAtEnd> masks;
 };
@@ -94,6 +112,7 @@ struct Comparison {
   std::string about;
   MachineShape machine;
   VpNumbering vp;
+  std::string host;  ///< who answers the hypercalls
   std::vector<EraResult> eras;
   bool stopped = false;  ///< Ctrl-C ended it early
 };
@@ -102,7 +121,8 @@ struct Comparison {
 ScenarioResult<Comparison> compare(const Scenario& scenario, const std::vector<NamedRules>& rules,
                                    const std::atomic<bool>* stop, std::atomic<u64>* operations);
 
-/// What made the difference between two of the eras, one sentence a line.
+/// What made the difference between two of the eras, one sentence a line: in the measured part, or
+/// in the whole run where nothing is measured.
 std::vector<std::string> explain(const EraResult& before, const EraResult& after);
 
 /// Counts turned into microseconds. Off unless the user gives the numbers.

@@ -10,21 +10,31 @@ std::string counted(u64 count, std::string_view one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
-/// `103 hypercalls to 824 CPUs and 2 native flushes (7 IPIs)`.
+/// `1 hypercall to all processors (8 CPUs) and 1 native flush to others (7 IPIs)`.
 std::string sending_text(const EraTotals& era) {
   std::vector<std::string> parts;
   if (era.hypercalls != 0)
-    parts.push_back(
-        fmt::format("{} to {}{}", counted(era.hypercalls, "hypercall"), counted(era.targets, "CPU"),
-                    era.all_processors == era.by_hypercall ? ", all processors each" : ""));
-  if (era.trim_rounds != 0) parts.push_back(counted(era.trim_rounds, "native trim round"));
-  if (const u64 plain = era.native - era.trim_rounds; plain != 0)
-    parts.push_back(fmt::format("{} native flush{}", plain, plain == 1 ? "" : "es"));
+    parts.push_back(era.all_processors == era.by_hypercall
+                        ? fmt::format("{} to all processors ({}{})",
+                                      counted(era.hypercalls, "hypercall"),
+                                      counted(era.targets / era.by_hypercall, "CPU"),
+                                      era.by_hypercall == 1 ? "" : " each")
+                        : fmt::format("{} to {}", counted(era.hypercalls, "hypercall"),
+                                      counted(era.targets, "CPU")));
+  const auto flushes = [](u64 count, std::string_view what) {
+    return fmt::format("{} native flush{}{}", count, count == 1 ? "" : "es", what);
+  };
+  if (era.no_ipi != 0) parts.push_back(flushes(era.no_ipi, " without an IPI"));
+  if (const u64 plain = era.native - era.periodic_trims - era.immediate_trims - era.no_ipi;
+      plain != 0)
+    parts.push_back(flushes(plain, " to others"));
+  if (era.immediate_trims != 0) parts.push_back(counted(era.immediate_trims, "immediate trim"));
+  if (era.periodic_trims != 0) parts.push_back(counted(era.periodic_trims, "periodic trim round"));
   if (parts.empty()) return "nothing to other CPUs";
   std::string text;
   for (std::size_t at = 0; at < parts.size(); ++at)
     text += (at == 0 ? "" : at + 1 == parts.size() ? " and " : ", ") + parts[at];
-  if (era.native != 0) text += fmt::format(" ({})", counted(era.ipis, "IPI"));
+  if (era.ipis != 0) text += fmt::format(" ({})", counted(era.ipis, "IPI"));
   return text;
 }
 

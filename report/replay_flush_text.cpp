@@ -24,11 +24,21 @@ std::string range_text(const FlushRangeEvent* request) {
   return request->freed_tables ? text + " +tables" : text;
 }
 
+std::string_view native_text(NativeKind kind) {
+  switch (kind) {
+    case NativeKind::kPlain: return "native";
+    case NativeKind::kPeriodicTrim: return "round";
+    case NativeKind::kImmediateTrim: return "trim";
+    case NativeKind::kNoIpi: return "alone";
+  }
+  return "";
+}
+
 std::string_view way_text(const FlushRecord& record) {
   switch (record.outcome) {
     case Outcome::kNone: return "nobody";
     case Outcome::kLocal: return "local";
-    case Outcome::kNative: return record.trim ? "trim" : "native";
+    case Outcome::kNative: return native_text(native_kind(record));
     case Outcome::kHypercall: return record.swept_by_all ? "all" : "call";
   }
   return "";

@@ -68,6 +68,12 @@ std::string head_text(const ReplayResult& result, const ReplayTextOptions& optio
 std::string conformance_text(const ReplayResult& result) {
   const Conformance& c = result.conformance;
   std::string text = "the model against the recording\n";
+  if (result.mask_events() == 0 && result.eras.front().flushes != 0)
+    text += fmt::format(
+        "  NO MASKS WERE RECORDED (there is no ntm event). {} to more than this CPU by the model: "
+        "no\n"
+        "  mask of them could be compared, and nothing below is confirmed by the kernel.\n",
+        plural(c.multi_not_seen, "flush goes", "flushes go"));
   text += fmt::format("  mask before flush: {}\n", share_text(c.masks_equal, c.masks, "equal"));
   if (c.generations != 0)
     text += fmt::format("  generation made:   {}\n",
@@ -85,7 +91,7 @@ std::string conformance_text(const ReplayResult& result) {
   if (c.joined_late != 0)
     text += fmt::format("  {} joined by another CPU between the call and the choice of targets\n",
                         plural(c.joined_late, "flush", "flushes"));
-  if (c.multi_not_seen != 0)
+  if (c.multi_not_seen != 0 && result.mask_events() != 0)
     text += fmt::format("  {} that the model sends to other CPUs, without an ntm event\n",
                         plural(c.multi_not_seen, "flush", "flushes"));
   const auto known = [&](const EraTotals& era) {
@@ -126,9 +132,14 @@ std::string totals_text(const ReplayResult& result) {
   add("  local, this CPU alone", [](const EraTotals& e) { return e.local; });
   add(
       "  to nobody", [](const EraTotals& e) { return e.nobody; }, false);
-  add("  native", [](const EraTotals& e) { return e.native; });
+  add("  by the native path", [](const EraTotals& e) { return e.native; });
   add(
-      "    of them trim rounds", [](const EraTotals& e) { return e.trim_rounds; }, false);
+      "    of them without an IPI", [](const EraTotals& e) { return e.no_ipi; }, false);
+  add(
+      "    of them immediate trims", [](const EraTotals& e) { return e.immediate_trims; }, false);
+  add(
+      "    of them periodic trim rounds", [](const EraTotals& e) { return e.periodic_trims; },
+      false);
   add("    IPIs", [](const EraTotals& e) { return e.ipis; });
   add("  hypercalls", [](const EraTotals& e) { return e.hypercalls; });
   add(
@@ -141,7 +152,7 @@ std::string totals_text(const ReplayResult& result) {
         fmt::format("  too many: {}", name_of(Excess{static_cast<u8>(at)})),
         [at](const EraTotals& e) { return e.excess[at]; }, false);
   add(
-      "needed and not reached", [](const EraTotals& e) { return e.missed; }, false);
+      "MISSED: needed and not reached", [](const EraTotals& e) { return e.missed; }, false);
   add("violations of P1 to P4", [](const EraTotals& e) { return e.nr_violations(); });
   std::string text = table.text();
   for (const EraTotals& era : result.eras)

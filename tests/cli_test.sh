@@ -45,7 +45,7 @@ one_line "unknown option"
 
 expect "the regression" 0 '2000 all-processor calls with 96 targets each' "$hvtlb" compare
 expect "a sweep" 0 '^ *4096 +threads' "$hvtlb" compare threads --cpus 8,4096
-expect "one built-in" 0 '1 trim round with 95 IPIs' "$hvtlb" compare regression-busy
+expect "one built-in" 0 '1 immediate trim with 95 IPIs' "$hvtlb" compare regression-busy
 expect "list" 0 'sparse-vps' "$hvtlb" compare --list
 expect "cost model" 0 'cost model.*hypercall 1' "$hvtlb" compare threads --cost hypercall=1,target=0.5
 expect "bad cost" 1 "found 'x=1'" "$hvtlb" compare --cost x=1
@@ -60,6 +60,54 @@ expect "eras" 0 'native_predicate' "$hvtlb" eras v6.17.5 filtered
 expect "eras json" 0 '"hvtlb-eras-1"' "$hvtlb" eras --json
 expect "completion" 0 'complete -F _hvtlb hvtlb' "$hvtlb" completion
 
+expect "one era an option" 0 '^ *4096 +threads' "$hvtlb" compare --era v6.4 threads --cpus 8,4096
+expect "one field an option" 0 'filtered\*' "$hvtlb" compare --set hv_immediate_trim=false threads --cpus 8
+expect "an era is not the trace" 1 'none: No such file' "$hvtlb" replay --era v6.4 "$dir/none"
+expect "an era twice" 1 "found 'v6.4' twice" "$hvtlb" compare --era v6.4 --era v6.4
+expect "an era twice in replay" 1 "found 'v6.4' twice" "$hvtlb" replay --era v6.4 --era v6.4 "$dir/none"
+expect "an era twice in eras" 1 "found the era 'v6.4' twice" "$hvtlb" eras v6.4 v6.4
+expect "an era that is a release" 1 'hvtlb eras says which releases' "$hvtlb" compare --era v6.16
+expect "no CPUs" 1 "--cpus: found ''" "$hvtlb" compare --cpus ""
+expect "no cost" 1 "--cost: found ''" "$hvtlb" compare --cost ""
+expect "a cost twice" 1 'found hypercall twice' "$hvtlb" compare --cost hypercall=1,hypercall=2
+expect "no built-in" 1 'no built-in scenario has this name' "$hvtlb" compare "$dir/none"
+expect "a group is not printed" 1 'expected one scenario' "$hvtlb" compare --print-scenario
+one_line "a group is not printed"
+expect "a sweep is not printed" 1 'found 2 numbers of CPUs' "$hvtlb" compare threads --cpus 8,9 --print-scenario
+expect "a page on standard output" 0 '^<!doctype html>' "$hvtlb" compare threads --cpus 8 --html -
+expect "two results on standard output" 1 'expected one of them' "$hvtlb" compare threads --html - --json
+expect "control characters" 1 'foo.nbar: cannot be opened' "$hvtlb" compare $'foo\nbar'
+one_line "control characters"
+for subcommand in compare replay encode decode step; do
+  expect "$subcommand of a directory" 1 'is a directory, expected' "$hvtlb" $subcommand "$dir"
+  one_line "$subcommand of a directory"
+done
+if [ -e /dev/full ]; then
+  for arguments in "eras" "eras --json" "compare threads --cpus 8" "compare threads --cpus 8 --json" \
+      "--help" "zoo list" "completion"; do
+    # shellcheck disable=SC2086
+    expect "$arguments cannot be written" 1 'standard output cannot be written' \
+      bash -c '"$@" >/dev/full' bash "$hvtlb" $arguments
+    one_line "$arguments cannot be written"
+  done
+fi
+
+# complete WORDS...: what bash completion offers for the last word.
+complete_words() {
+  "$hvtlb" completion >"$dir/completion"
+  bash -c '. "$1"; shift; COMP_WORDS=(hvtlb "$@"); COMP_CWORD=$#; _hvtlb; echo "${COMPREPLY[@]}"' \
+    bash "$dir/completion" "$@"
+}
+expect "completion: subcommands" 0 '^encode eras$' complete_words e
+expect "completion: eras" 0 '^v6.15$' complete_words compare --era v6.15
+expect "completion: the recorded era" 0 '^filtered$' complete_words replay --recorded-era f
+expect "completion: the second of two eras" 0 '^filtered$' complete_words eras v6.4 f
+expect "completion: built-ins" 0 '^threads$' complete_words compare thr
+expect "completion: the zoo" 0 '^list show run$' complete_words zoo ""
+expect "completion: entries" 0 '^Z14$' complete_words zoo show Z14
+expect "completion: more entries" 0 '^Z15$' complete_words zoo run Z14 Z15
+expect "completion: options" 0 '^--print-scenario$' complete_words compare --pr
+
 cat >"$dir/finding.yaml" <<'YAML'
 hvtlb-scenario: 1
 machine: {cpus: 4}
@@ -69,7 +117,7 @@ steps:
   - run A on 1, then idle on 1
   - munmap A 1 page freeing tables on 0
 YAML
-expect "a verdict holds" 0 'violations of P1 to P4 +0 +0' "$hvtlb" compare "$dir/finding.yaml"
+expect "a verdict holds" 0 'violations +0 +0' "$hvtlb" compare "$dir/finding.yaml"
 cat >"$dir/z14.yaml" <<'YAML'
 hvtlb-scenario: 1
 machine: {cpus: 4, vp: {offset: 70, stride: 1}, hv_max_vp_index: 4096, host: kvm}
@@ -79,16 +127,27 @@ steps:
   - run A on 1
   - mprotect A 1 page on 0
 YAML
-expect "a known fault" 0 'a known fault of this era' "$hvtlb" compare "$dir/z14.yaml"
+expect "a known fault" 0 'violated, but a known fault of the era \(Z14\): exit 0' "$hvtlb" compare "$dir/z14.yaml"
+expect "a missed flush is seen" 0 'MISSED: needed and not reached +2 +2' "$hvtlb" compare "$dir/z14.yaml"
+expect "a sweep without measure" 0 '^Whole runs:' "$hvtlb" compare "$dir/finding.yaml" --cpus 4,8
 expect "a finding" 3 'P1 \(no missed flush\): CPU' "$hvtlb" compare "$dir/z14.yaml" --era filtered --set hv_immediate_trim=false
 "$hvtlb" compare regression-busy --print-scenario >"$dir/printed.yaml"
-expect "a printed scenario runs" 0 '1 trim round with 95 IPIs' "$hvtlb" compare "$dir/printed.yaml"
+expect "a printed scenario runs" 0 '1 immediate trim with 95 IPIs' "$hvtlb" compare "$dir/printed.yaml"
 printf 'hvtlb-scenario: 1\nmachine: {cpus: 2}\nprocesses: [A]\nsteps:\n  - run A on 7\n' >"$dir/bad.yaml"
 expect "a bad scenario" 1 'bad.yaml:5:5: found CPU 7, expected CPUs below 2' "$hvtlb" compare "$dir/bad.yaml"
 one_line "a bad scenario"
+sed -i 's/^machine/rules: {era: v6.14}\nmachine/' "$dir/finding.yaml"
+expect "the scenario's own era is not used" 0 'note: the rules of .*finding.yaml \(v6.14\) are not used' "$hvtlb" compare "$dir/finding.yaml" --era v6.4
+expect "it is used" 0 '^0$' sh -c '"$0" compare "$1" --era v6.4 --era v6.14 2>&1 | grep -c note:; true' "$hvtlb" "$dir/finding.yaml"
+expect "a scenario from standard input, swept" 0 '^ *3 +standard input' sh -c '"$0" compare - --cpus 4,3 <"$1"' "$hvtlb" "$dir/finding.yaml"
 "$hvtlb" compare threads --html "$dir/page.html" >/dev/null
 expect "the page is self-contained" 1 '^0$' grep -cE 'src=|href=|<script' "$dir/page.html"
 expect "the page has a picture" 0 '<rect class="needed"' cat "$dir/page.html"
+
+visit=$(dirname "$0")/data/traces/linux-6.12.117-8cpu-visit.txt
+grep -v ntm: "$visit" >"$dir/trace"
+expect "replay" 0 'mask before flush: 103 of 103 equal \(100 %\)' "$hvtlb" replay "$visit"
+expect "replay without masks says so" 0 'NO MASKS WERE RECORDED .* 103 flushes' "$hvtlb" replay "$dir/trace"
 
 request='{"id":1,"nr_cpus":4,"cur_cpu":0,"present":"0xf","cpus":"0x7","lazy":"0x4","vp_of_cpu":[0,1,2,3],"hv_max_vp_index":3,"pgd_phys":"0x1000","start":"0x7f0000000000","end":"0x7f0000001000"}'
 echo "$request" >"$dir/request"
@@ -100,6 +159,28 @@ printf '%s\n' '{"nr_cpus":2,"nr_mms":1,"era":"v6.12.117","path":"native"}' '{"op
 expect "step" 1 '"pgd":"0x100000"' "$hvtlb" step "$dir/script"
 expect "step refuses" 1 'cpu: found 5' "$hvtlb" step "$dir/script"
 expect "no such script" 1 'cannot be opened' "$hvtlb" step "$dir/none"
+
+printf '{"id":%s%s}\n%s\n' "$(printf '%20000s' | tr ' ' '[')" "$(printf '%20000s' | tr ' ' ']')" "$request" >"$dir/deep"
+expect "a deep line is refused in its place" 1 'more than 64 objects and lists' "$hvtlb" encode "$dir/deep"
+[ "$(wc -l <"$dir/out")" -eq 2 ] || { echo "FAILED: the line after a deep one"; failed=$((failed + 1)); }
+
+# The examples of docs/jsonl.md: every command that begins with `$ ` and the lines below it.
+mkdir "$dir/bin" && ln -s "$(realpath "$hvtlb")" "$dir/bin/hvtlb"
+examples=0 command='' wanted=''
+while IFS= read -r line; do
+  case $line in
+    '$ '*) command=${line#'$ '} wanted='' ;;
+    '```')
+      if [ -n "$command" ]; then
+        examples=$((examples + 1))
+        [ "$(PATH=$dir/bin:$PATH bash -c "$command")" = "${wanted%$'\n'}" ] ||
+          { echo "FAILED: the example in docs/jsonl.md: $command"; failed=$((failed + 1)); }
+      fi
+      command='' ;;
+    *) wanted+=$line$'\n' ;;
+  esac
+done <"$(dirname "$0")/../docs/jsonl.md"
+expect "examples in docs/jsonl.md" 0 '^3$' echo $examples
 
 "$hvtlb" compare threads --cpus 4096 --json 2>"$dir/err" | head -1 >/dev/null
 [ -s "$dir/err" ] && { echo "FAILED: a closed pipe is no error"; failed=$((failed + 1)); }

@@ -68,6 +68,37 @@ TEST(ReplayReport, TextSaysWhatMatters) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+TEST(ReplayReport, ARecordingWithoutMasksSaysSo) {
+  constexpr std::string_view kNoMasks = "NO MASKS WERE RECORDED";
+  EXPECT_EQ(replay_text(sample().replay(), {"file", 10}).find(kNoMasks), std::string::npos);
+  ReplayTrace trace;
+  trace.comes(0, 10, kMmA).forks(0, 11).comes(1, 11, kMmB).idles(1, kMmB).comes(2, 11, kMmB);
+  trace.calls(2, kMmB).calls(2, kMmB).sched(2, 0);
+  const std::string text = replay_text(trace.replay(), {"file", 10});
+  EXPECT_NE(text.find(kNoMasks), std::string::npos) << text;
+  EXPECT_NE(text.find("2 flushes go to more than this CPU by the model"), std::string::npos)
+      << text;
+}
+
+TEST(ReplayReport, WaysOfSendingAreToldApart) {
+  EraTotals era;
+  era.name = "filtered";
+  era.flushes = 8;
+  era.hypercalls = era.by_hypercall = era.all_processors = 1;
+  era.targets = 8;
+  era.native = 7;
+  era.no_ipi = 4;
+  era.immediate_trims = 2;
+  era.periodic_trims = 1;
+  era.ipis = 21;
+  ReplayResult result;
+  result.eras = {era};
+  EXPECT_EQ(explain_replay(result).front(),
+            "filtered: 1 hypercall to all processors (8 CPUs), 4 native flushes without an IPI, 2 "
+            "immediate trims and 1 periodic trim round (21 IPIs).\n"
+            "  0 CPUs reached, 0 of them in vain (0 %).");
+}
+
 TEST(ReplayReport, OneFlush) {
   std::vector<std::string> lines;
   sample().replay([&](const ReplayedFlush& flush) {

@@ -26,6 +26,12 @@ void add(EraTotals& totals, const FlushRecord& record, bool needed_known) {
       ++totals.native;
       totals.ipis += record.nr_ipis();
       totals.trim_rounds += record.trim ? 1 : 0;
+      switch (native_kind(record)) {
+        case NativeKind::kPlain: break;
+        case NativeKind::kPeriodicTrim: ++totals.periodic_trims; break;
+        case NativeKind::kImmediateTrim: ++totals.immediate_trims; break;
+        case NativeKind::kNoIpi: ++totals.no_ipi; break;
+      }
       break;
     case Outcome::kHypercall:
       ++totals.by_hypercall;

@@ -3,6 +3,16 @@
 #include <numeric>
 
 namespace hvtlb {
+namespace {
+
+u64 events_named(const ReadStats& read, std::string_view name) {
+  u64 count = 0;
+  for (u32 at = 0; at < kNrTraceActions; ++at)
+    if (trace_action_name(at) == name) count += read.events[at];
+  return count;
+}
+
+}  // namespace
 
 std::string_view name_of(Knowledge knowledge) {
   static constexpr std::string_view kNames[kNrKnowledge] = {"exact", "bounded", "guessed"};
@@ -18,17 +28,15 @@ u64 EraTotals::nr_violations() const {
 }
 
 u64 ReplayResult::flush_events() const {
-  u64 count = 0;
-  for (u32 at = 0; at < kNrTraceActions; ++at)
-    if (trace_action_name(at) == "fmr" || trace_action_name(at) == "ntm") count += read.events[at];
-  return count;
+  return events_named(read, "fmr") + mask_events();
+}
+
+u64 ReplayResult::mask_events() const {
+  return events_named(read, "ntm");
 }
 
 bool ReplayResult::enough() const {
-  u64 switches = 0;
-  for (u32 at = 0; at < kNrTraceActions; ++at)
-    if (trace_action_name(at) == "swmm") switches += read.events[at];
-  return flush_events() != 0 && switches != 0;
+  return flush_events() != 0 && events_named(read, "swmm") != 0;
 }
 
 }  // namespace hvtlb

@@ -9,6 +9,7 @@
 
 #include "flush/recorder.h"
 #include "trace/mm_lives.h"
+#include "trace/native_kind.h"
 #include "trace/reader.h"
 #include "trace/replay_world.h"
 
@@ -37,7 +38,10 @@ struct EraTotals {
   u64 all_processors = 0;      ///< flushes that named all processors
   u64 native = 0;              ///< flushes by IPI
   u64 ipis = 0;                ///< CPUs interrupted, the flushing CPU not counted
-  u64 trim_rounds = 0;         ///< of the native ones
+  u64 trim_rounds = 0;         ///< of the native ones: with the trim flag, for whatever reason
+  u64 periodic_trims = 0;      ///< of the native ones, as are the next two; none counts twice
+  u64 immediate_trims = 0;     ///< the fix's, with somebody to trim
+  u64 no_ipi = 0;              ///< this CPU alone, or nobody
   u64 reached = 0;             ///< CPUs reached in any way
   u64 needed = 0;              ///< CPUs that needed it
   u64 missed = 0;              ///< needed and not reached
@@ -94,6 +98,8 @@ struct ReplayResult {
   std::vector<VictimRow> victims;
 
   u64 flush_events() const;
+  /// Events that carry the kernel's own mask: `ntm`.
+  u64 mask_events() const;
   /// Whether there was enough to say anything: flushes, and switches to know the CPUs by.
   bool enough() const;
 };
