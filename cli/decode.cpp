@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "host/decode.h"
+#include "scenario/shown_text.h"
 
 namespace hvtlb::cli {
 namespace {
@@ -19,7 +20,8 @@ host::Profile read_profile(Fields& fields) {
   std::string names;
   for (const host::Profile profile : host::kProfiles)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", host::name_of(profile));
-  throw LineError{fmt::format("profile: found \"{}\", expected one of {}", name, names)};
+  throw LineError{
+      fmt::format("profile: found \"{}\", expected one of {}", shown_text(name), names)};
 }
 
 u8 read_digit(char c) {
@@ -61,9 +63,8 @@ std::vector<u32> read_vps(Fields& fields, const Json& line) {
   vps.reserve(list.size());
   for (const Json& vp : list) {
     if (!vp.is_number_unsigned() || vp.get<u64>() > kMaxVp)
-      throw LineError{fmt::format(
-          "vps: found {}, expected numbers from 0 to {}",
-          vp.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60), kMaxVp)};
+      throw LineError{
+          fmt::format("vps: found {}, expected numbers from 0 to {}", shown_json(vp), kMaxVp)};
     vps.push_back(vp.get<u32>());
   }
   return vps;
@@ -123,6 +124,7 @@ Command make_decode(CLI::App& app) {
   sub->footer(fmt::format(
       "What a host would do with these bytes: status, the VPs flushed, the ranges.\n"
       "Profiles: tlfs, kvm, openhcl, xen (docs/hosts.md). An input has at most {} bytes.\n"
+      "The fields of a line: docs/jsonl.md.\n"
       "Example:\n"
       "  echo '{{\"id\":1,\"profile\":\"kvm\",\"control\":\"0x2\",\"vps\":[0,1],\"self\":0,\n"
       "    \"input\":\"001000000000000000000000000000000200000000000000\"}}' |\n"

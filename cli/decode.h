@@ -5,8 +5,9 @@
 
 namespace hvtlb::cli {
 
-/// A longer input is refused: no call reads further, wherever in its page it begins.
-inline constexpr std::size_t kMaxInputBytes = 8192;
+/// A longer input is refused: no control word declares more than an EX header, 1023 words of
+/// variable header and 4095 ranges.
+inline constexpr std::size_t kMaxInputBytes = 32 + 8 * (1023 + 4095);
 
 /// Answers one call. Throws `LineError`.
 Json decode_line(const Json& line);

@@ -4,8 +4,10 @@
 
 #include "cli/command.h"
 #include "cli/hypercall_json.h"
+#include "cli/rules_option.h"
 #include "flush/decision.h"
 #include "model/eras.h"
+#include "scenario/shown_text.h"
 
 namespace hvtlb::cli {
 namespace {
@@ -14,7 +16,7 @@ const Era& era_of(Fields& fields) {
   const std::string name = fields.text_or("era", "v6.4");
   const Era* era = find_era(name);
   if (era == nullptr)
-    throw LineError{fmt::format("era: found \"{}\", expected one of {}", name, era_names())};
+    throw LineError{fmt::format("era: found \"{}\", {}", shown_text(name), expected_era())};
   return *era;
 }
 
@@ -26,9 +28,12 @@ void read_vps(Fields& fields, MachineShape& shape) {
   const bool set_is_built = *shape.hv_max_vp_index < kMostVps;
   const i64 most = set_is_built ? kMostVps - 1 : std::numeric_limits<std::int32_t>::max();
   for (const Json& vp : fields.list("vp_of_cpu", shape.nr_cpus)) {
-    if (!vp.is_number_integer() || vp.get<i64>() < -1 || vp.get<i64>() > most)
+    // A number that is not negative is unsigned, and may be beyond i64.
+    const bool fits = vp.is_number_unsigned() ? vp.get<u64>() <= static_cast<u64>(most)
+                                              : vp.is_number_integer() && vp.get<i64>() >= -1;
+    if (!fits)
       throw LineError{
-          fmt::format("vp_of_cpu: found {}, expected numbers from -1 to {}", vp.dump(), most)};
+          fmt::format("vp_of_cpu: found {}, expected numbers from -1 to {}", shown_json(vp), most)};
     shape.vp_index.push_back(static_cast<u32>(vp.get<i64>()));
   }
 }
@@ -51,7 +56,7 @@ void read_loaded(Fields& fields, Guest& guest, MmId target, MmId other) {
       loaded_mm = kLoadedMmSwitching;
     else
       throw LineError{fmt::format("loaded: found {}, expected target, other, init or switching",
-                                  loaded[cpu].dump())};
+                                  shown_json(loaded[cpu]))};
   }
 }
 
@@ -121,6 +126,7 @@ Command make_encode(CLI::App& app) {
       ->capture_default_str();
   sub->footer(
       "Enters at flush_tlb_multi(): which hypercall, byte for byte, or which CPUs natively.\n"
+      "The fields of a line: docs/jsonl.md.\n"
       "Example:\n"
       "  echo "
       "'{\"id\":1,\"nr_cpus\":4,\"cur_cpu\":0,\"present\":\"0xf\",\"cpus\":\"0x7\",\"lazy\":"

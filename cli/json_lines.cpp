@@ -1,18 +1,18 @@
 #include "cli/json_lines.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iostream>
 
 #include "cli/exit_code.h"
+#include "scenario/shown_text.h"
 
 namespace hvtlb::cli {
 namespace {
 
 [[noreturn]] void refuse(const char* key, const Json& found, const std::string& expected) {
-  std::string text = found.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  throw LineError{fmt::format("{}: found {}, expected {}", key, text, expected)};
+  throw LineError{fmt::format("{}: found {}, expected {}", key, shown_json(found), expected)};
 }
 
 int hex_digit(char c) {
@@ -54,6 +54,34 @@ u64 parse_number(const char* key, const Json& value, u64 least, u64 most) {
       value.is_number_unsigned() && value.get<u64>() >= least && value.get<u64>() <= most;
   if (!fits) refuse(key, value, fmt::format("a number from {} to {}", least, most));
   return value.get<u64>();
+}
+
+/// Parses a line. What the library would let pass is refused: nesting so deep that its copies and
+/// its output, which recurse, would end the program, and a key that stands twice in one object.
+void parse_line(const std::string& line, Json& object) {
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  std::optional<std::string> doubled;
+  const auto look = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    using Event = Json::parse_event_t;
+    const bool opens = event == Event::object_start || event == Event::array_start;
+    if (opens && depth >= kMaxJsonDepth)
+      throw LineError{
+          fmt::format("found more than {0} objects and lists in one another, expected "
+                      "at most {0}",
+                      kMaxJsonDepth)};
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key) {
+      const std::string& key = parsed.get_ref<const std::string&>();
+      if (!keys.back().insert(key).second && !doubled) doubled = key;
+    }
+    return true;
+  };
+  object = Json::parse(line, look, false);
+  if (object.is_discarded()) throw LineError{"found no JSON, expected one object a line"};
+  if (!doubled) return;
+  if (*doubled == "id") object = nullptr;  // which of them to echo?
+  throw LineError{fmt::format("{}: found twice", shown_text(*doubled))};
 }
 
 /// Reads one line of at most kMaxLineBytes; `too_long` tells that more was there.
@@ -134,14 +162,20 @@ CpuMask Fields::mask(const char* key, u32 nr_cpus) {
 
 const Json& Fields::list(const char* key, std::size_t length) {
   const Json& value = at(key);
-  if (!value.is_array() || value.size() != length)
-    refuse(key, value, fmt::format("a list of {}", length));
+  if (!value.is_array()) refuse(key, value, fmt::format("a list of {}", length));
+  if (value.size() != length)
+    throw LineError{
+        fmt::format("{}: found a list of {}, expected a list of {}", key, value.size(), length)};
   return value;
 }
 
 void Fields::finish() const {
   for (const auto& [key, value] : object_.items())
-    if (!asked_.contains(key)) throw LineError{fmt::format("unknown key '{}'", key)};
+    if (!asked_.contains(key)) throw LineError{fmt::format("unknown key '{}'", shown_text(key))};
+}
+
+std::string shown_json(const Json& value) {
+  return shown_text(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string hex_text(u64 value) {
@@ -165,13 +199,12 @@ int answer_lines(std::istream& in, std::ostream& out,
   int exit_code = kExitHolds;
   std::string line;
   bool too_long = false;
-  while (read_line(in, line, too_long)) {
+  while (out && read_line(in, line, too_long)) {
     Json object;
     Json reply;
     try {
       if (too_long) throw LineError{fmt::format("the line is longer than {} bytes", kMaxLineBytes)};
-      object = Json::parse(line, nullptr, false);
-      if (object.is_discarded()) throw LineError{"found no JSON, expected one object a line"};
+      parse_line(line, object);
       reply = answer(object);
     } catch (const LineError& error) {
       Json id;
@@ -187,13 +220,23 @@ int answer_lines(std::istream& in, std::ostream& out,
 
 int answer_file(const std::string& path, const std::function<Json(const Json&)>& answer) {
   std::ios::sync_with_stdio(false);
-  if (path == "-") return answer_lines(std::cin, std::cout, answer);
-  std::ifstream file(path);
-  if (!file) {
-    fmt::print(stderr, "{}: cannot be opened\n", path);
+  const auto refuse_file = [&](std::string_view what) {
+    fmt::print(stderr, "{}: {}\n", path == "-" ? "standard input" : escaped_text(path), what);
     return kExitUsage;
+  };
+  std::ifstream file;
+  if (path != "-") {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+      return refuse_file("is a directory, expected a file of JSON lines");
+    file.open(path);
+    if (!file) return refuse_file("cannot be opened");
   }
-  return answer_lines(file, std::cout, answer);
+  try {
+    return answer_lines(path == "-" ? std::cin : file, std::cout, answer);
+  } catch (const std::ios_base::failure&) {
+    return refuse_file("cannot be read");
+  }
 }
 
 }  // namespace hvtlb::cli

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ using Json = nlohmann::json;
 
 /// A longer input line is refused; the rest of it is skipped.
 inline constexpr std::size_t kMaxLineBytes = 1 << 20;
+
+/// Objects and lists in one another; more are refused.
+inline constexpr int kMaxJsonDepth = 64;
 
 /// Why a line is refused. Caught where the line's answer is written.
 struct LineError {
@@ -51,13 +55,17 @@ class Fields {
   std::set<std::string> asked_;
 };
 
+/// The value as messages show it.
+std::string shown_json(const Json& value);
+
 std::string hex_text(u64 value);
 
 /// The words' first `nr_bytes` bytes as hexadecimal text, little end first.
 std::string byte_text(std::span<const u64> words, std::size_t nr_bytes);
 
 /// Answers every line of `in` on `out`. `answer` gets the line's object; a `LineError` becomes
-/// `{"id":…,"error":…}`. Returns the exit code: 1 when a line was refused.
+/// `{"id":…,"error":…}`. Returns the exit code: 1 when a line was refused. Throws
+/// `std::ios_base::failure` when `in` cannot be read.
 int answer_lines(std::istream& in, std::ostream& out,
                  const std::function<Json(const Json&)>& answer);
 

@@ -9,6 +9,15 @@
 
 namespace hvtlb::cli {
 
+/// What a name of an era ought to be: `expected one of ...`.
+std::string expected_era();
+
+/// What is wrong with a name that is no era's.
+std::string unknown_era(std::string_view name);
+
+/// A name that stands twice in the list, or nothing.
+std::optional<std::string> named_twice(std::vector<std::string> names);
+
 /// The era with the fields set; nothing, and one line in `error`, when a name is wrong.
 std::optional<NamedRules> named_rules(const std::string& era, const std::vector<std::string>& set,
                                       std::string& error);

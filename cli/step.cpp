@@ -4,7 +4,9 @@
 
 #include "cli/command.h"
 #include "cli/hypercall_json.h"
+#include "cli/rules_option.h"
 #include "model/eras.h"
+#include "scenario/shown_text.h"
 
 namespace hvtlb::cli {
 
@@ -36,17 +38,24 @@ namespace {
 /// One page of the mm, for an operation that only says "a page".
 constexpr u64 kBatchPage = 0x1000;
 
+constexpr OpKind kStepOps[] = {OpKind::kSwitchMm, OpKind::kEnterLazy,       OpKind::kFlushMmRange,
+                               OpKind::kBatchAdd, OpKind::kBatchFlush,      OpKind::kTick,
+                               OpKind::kLeaveMm,  OpKind::kUseTemporaryMm,  OpKind::kOffline,
+                               OpKind::kOnline,   OpKind::kUnuseTemporaryMm};
+
 OpKind kind_of(const std::string& name) {
-  for (u32 at = 0; at < kNrOpKinds; ++at)
-    if (name_of(OpKind{static_cast<u8>(at)}) == name) return OpKind{static_cast<u8>(at)};
-  throw LineError{fmt::format("op: found \"{}\", expected an operation of hvtlb step", name)};
+  std::string known;
+  for (const OpKind kind : kStepOps) {
+    if (name_of(kind) == name) return kind;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name_of(kind));
+  }
+  throw LineError{fmt::format("op: found \"{}\", expected one of {}", shown_text(name), known)};
 }
 
 /// Reads an operation's fields; which ones it has depends on its kind.
 Op read_op(Fields& fields, u32 nr_cpus, u32 nr_mms) {
-  const std::string name = fields.text("op");
   Op op;
-  op.kind = kind_of(name);
+  op.kind = kind_of(fields.text("op"));
   const auto cpu = [&] { op.cpu = static_cast<Cpu>(fields.number("cpu", 0, nr_cpus - 1)); };
   const auto mm = [&] { op.mm = static_cast<MmId>(fields.number("mm", 0, nr_mms)); };
   switch (op.kind) {
@@ -78,8 +87,7 @@ Op read_op(Fields& fields, u32 nr_cpus, u32 nr_mms) {
     case OpKind::kEnableLam:
     case OpKind::kTouch:
     case OpKind::kNewMm:
-    case OpKind::kDropMm:
-      throw LineError{fmt::format("op: found \"{}\", expected an operation of hvtlb step", name)};
+    case OpKind::kDropMm: break;  // not among kStepOps
   }
   return op;
 }
@@ -106,10 +114,10 @@ Json StepScript::make_machine(const Json& line) {
   const std::string era_name = fields.text("era");
   const Era* era = find_era(era_name);
   if (era == nullptr)
-    throw LineError{fmt::format("era: found \"{}\", expected one of {}", era_name, era_names())};
+    throw LineError{fmt::format("era: found \"{}\", {}", shown_text(era_name), expected_era())};
   const std::string path = fields.text("path");
   if (path != "native" && path != "hyperv")
-    throw LineError{fmt::format("path: found \"{}\", expected native or hyperv", path)};
+    throw LineError{fmt::format("path: found \"{}\", expected native or hyperv", shown_text(path))};
   shape.hyperv = path == "hyperv";
   shape.pcid = fields.flag_or("pcid", true);
   shape.hz = fields.number_or("hz", 250, 1, 1'000'000);
@@ -169,7 +177,10 @@ Command make_step(CLI::App& app) {
       ->capture_default_str();
   sub->footer(
       "The first line is the machine, every further line an operation; the answer shows what the\n"
-      "hardware did and the state afterwards. Example:\n"
+      "hardware did and the state afterwards. A refused operation changes nothing; the next line "
+      "goes\n"
+      "on from there. The fields of a line: docs/jsonl.md.\n"
+      "Example:\n"
       "  printf '%s\\n' '{\"nr_cpus\":2,\"nr_mms\":1,\"era\":\"v6.12.117\",\"path\":\"native\"}' "
       "\\\n"
       "    '{\"op\":\"switch_mm\",\"cpu\":0,\"mm\":1}' | hvtlb step");

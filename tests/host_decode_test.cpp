@@ -98,8 +98,9 @@ TEST(HostDecode, InputLength) {
   const std::string head =
       R"({"id":1,"profile":"tlfs","control":"0x2","vps":[0],"self":0,"input":")";
   EXPECT_EQ(answer(head + "\"}").first["status"], 3);
-  EXPECT_EQ(answer(head + std::string(2 * 8192, '0') + "\"}").second, 0);
-  EXPECT_NE(error_of(head + std::string(2 * 8193, '0') + "\"}"), "");
+  EXPECT_EQ(kMaxInputBytes, 40976u);
+  EXPECT_EQ(answer(head + std::string(2 * kMaxInputBytes, '0') + "\"}").second, 0);
+  EXPECT_NE(error_of(head + std::string(2 * (kMaxInputBytes + 1), '0') + "\"}"), "");
 }
 
 }  // namespace

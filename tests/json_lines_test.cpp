@@ -66,6 +66,27 @@ TEST(JsonLines, LongValuesAreCutInMessages) {
   }
 }
 
+TEST(JsonLines, NestingIsBoundedAndTheNextLineIsAnswered) {
+  const auto nested = [](std::size_t depth) {  // the object itself is one
+    return "{\"id\":" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + ",\"n\":1}\n";
+  };
+  EXPECT_EQ(answers(nested(kMaxJsonDepth), 0), "{\"n\":1}\n");
+  for (const std::size_t depth : {std::size_t{kMaxJsonDepth + 1}, std::size_t{100'000}})
+    EXPECT_EQ(answers(nested(depth) + "{\"n\":2}\n", 1),
+              "{\"error\":\"found more than 64 objects and lists in one another, expected at most "
+              "64\",\"id\":null}\n{\"n\":2}\n");
+}
+
+TEST(JsonLines, AKeyThatStandsTwiceIsRefused) {
+  EXPECT_EQ(answers("{\"id\":7,\"n\":1,\"n\":2}\n{\"n\":3}\n", 1),
+            "{\"error\":\"n: found twice\",\"id\":7}\n{\"n\":3}\n");
+  EXPECT_EQ(answers("{\"id\":7,\"id\":8,\"n\":1}\n", 1),
+            "{\"error\":\"id: found twice\",\"id\":null}\n");
+  EXPECT_NE(answers("{\"id\":[{\"a\":1,\"a\":2}],\"n\":1}\n", 1).find("a: found twice"),
+            std::string::npos);
+  EXPECT_EQ(answers("{\"id\":[{\"n\":1},{\"n\":1}],\"n\":1}\n", 0), "{\"n\":1}\n");
+}
+
 TEST(JsonLines, Flags) {
   const Json line = Json::parse(R"({"a":true,"b":false,"c":1,"d":0,"e":2,"f":"true","g":1.0})");
   Fields fields(line);
