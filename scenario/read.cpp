@@ -1,6 +1,7 @@
 // Reads a scenario file: YAML with short forms. Every refusal names the file, the line and the
 // column.
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iostream>
@@ -10,6 +11,7 @@
 
 #include "model/eras.h"
 #include "scenario/scenario.h"
+#include "scenario/shown_text.h"
 #include "scenario/step_text.h"
 
 namespace hvtlb {
@@ -24,16 +26,50 @@ Mark mark_of(const YAML::Node& node) {
 [[noreturn]] void refuse(const YAML::Node& node, std::string_view expected) {
   std::string found;
   switch (node.Type()) {
-    case YAML::NodeType::Scalar:
-      found = node.Scalar().size() <= 40 ? fmt::format("'{}'", node.Scalar())
-                                         : fmt::format("'{}...'", node.Scalar().substr(0, 37));
-      break;
+    case YAML::NodeType::Scalar: found = fmt::format("'{}'", shown_text(node.Scalar())); break;
     case YAML::NodeType::Sequence: found = "a list"; break;
     case YAML::NodeType::Map: found = "a mapping"; break;
     default: found = "nothing"; break;
   }
   throw StepTextError{mark_of(node), fmt::format("found {}, expected {}", found, expected)};
 }
+
+/// The text as it was read, to find the place of a word inside a scalar.
+class Source {
+ public:
+  explicit Source(const std::string& text) : text_(text) {}
+
+  /// Calls `parser(scalar's text, its place)`. A refusal names the place of the word, or that of
+  /// the scalar where the file holds other characters than the scalar (escapes, folded lines,
+  /// aliases).
+  template <class Parse>
+  auto parse(const YAML::Node& node, Parse parser) const {
+    const auto begin = begin_of(node);
+    try {
+      return parser(std::string_view(node.Scalar()), begin.value_or(mark_of(node)));
+    } catch (StepTextError& error) {
+      if (!begin) error.at = mark_of(node);
+      throw;
+    }
+  }
+
+  /// Where the scalar's text begins, if it stands in the file as it is.
+  std::optional<Mark> begin_of(const YAML::Node& node) const {
+    const YAML::Mark mark = node.Mark();
+    if (mark.is_null() || mark.pos < 0) return std::nullopt;
+    const auto at = static_cast<std::size_t>(mark.pos);
+    if (at >= text_.size()) return std::nullopt;
+    const bool quoted = text_[at] == '"' || text_[at] == '\'';
+    const std::string& scalar = node.Scalar();
+    if (text_.compare(at + quoted, scalar.size(), scalar) != 0) return std::nullopt;
+    Mark begin = mark_of(node);
+    begin.column += quoted;
+    return begin;
+  }
+
+ private:
+  const std::string& text_;
+};
 
 /// Calls `visit(key, key node, value)` for every entry; refuses doubled keys.
 template <class Visit>
@@ -44,14 +80,14 @@ void for_each_key(const YAML::Node& map, std::string_view what, Visit visit) {
     if (!entry.first.IsScalar()) refuse(entry.first, "a key");
     const std::string& key = entry.first.Scalar();
     if (!seen.insert(key).second)
-      throw StepTextError{mark_of(entry.first), fmt::format("found '{}' twice", key)};
+      throw StepTextError{mark_of(entry.first), fmt::format("found '{}' twice", shown_text(key))};
     visit(key, entry.first, entry.second);
   }
 }
 
 [[noreturn]] void unknown_key(const YAML::Node& key, std::string_view known) {
-  throw StepTextError{mark_of(key),
-                      fmt::format("found the key '{}', expected one of {}", key.Scalar(), known)};
+  throw StepTextError{mark_of(key), fmt::format("found the key '{}', expected one of {}",
+                                                shown_text(key.Scalar()), known)};
 }
 
 std::string text_of(const YAML::Node& node, std::string_view what) {
@@ -72,9 +108,10 @@ bool flag_of(const YAML::Node& node) {
   refuse(node, "true or false");
 }
 
-CpuMask cpus_of(const YAML::Node& node, u32 nr_cpus) {
+CpuMask cpus_of(const YAML::Node& node, u32 nr_cpus, const Source& source) {
   CpuMask mask(nr_cpus);
-  for (const auto& [first, last] : parse_cpu_list(text_of(node, "CPUs"), mark_of(node))) {
+  if (!node.IsScalar()) refuse(node, "CPUs");
+  for (const auto& [first, last] : source.parse(node, parse_cpu_list)) {
     if (last >= nr_cpus) refuse(node, fmt::format("CPUs below {}", nr_cpus));
     for (Cpu cpu = first; cpu <= last; ++cpu) mask.set(cpu);
   }
@@ -112,7 +149,9 @@ void number_vps(const YAML::Node& at, Scenario& scenario) {
   const VpNumbering& vp = scenario.vp;
   if (vp.kind == VpNumbering::Kind::kList) {
     if (vp.list.size() != machine.nr_cpus)
-      refuse(at, fmt::format("a list of {} VP indices, one a CPU", machine.nr_cpus));
+      throw StepTextError{mark_of(at),
+                          fmt::format("found {} VP ind{}, expected {}, one a CPU", vp.list.size(),
+                                      vp.list.size() == 1 ? "ex" : "ices", machine.nr_cpus)};
     machine.vp_index = vp.list;
   } else {
     const u64 last = vp.offset + u64{vp.stride} * (machine.nr_cpus - 1);
@@ -133,9 +172,21 @@ void number_vps(const YAML::Node& at, Scenario& scenario) {
 constexpr std::string_view kMachineKeys =
     "cpus, present, vp, hv_max_vp_index, hz, jiffies, pcid, lam, pti, path, ex_hint, host";
 
-void read_machine(const YAML::Node& node, Scenario& scenario, std::optional<u64> cpus) {
+/// The kernel's own is the highest index of all CPUs. A lower one would leave banks of an earlier
+/// call in the set.
+void check_max_vp_index(const YAML::Node& at, const MachineShape& machine) {
+  u32 highest = 0;
+  for (const u32 index : machine.vp_index)
+    if (index != kVpInvalid) highest = std::max(highest, index);
+  if (*machine.hv_max_vp_index < highest)
+    refuse(at, fmt::format("at least {}, the highest VP index of a CPU", highest));
+}
+
+void read_machine(const YAML::Node& node, Scenario& scenario, std::optional<u64> cpus,
+                  const Source& source) {
   MachineShape& machine = scenario.machine;
   YAML::Node present;
+  YAML::Node max_vp_at;
   YAML::Node vp_at = node;
   bool has_cpus = false;
   for_each_key(
@@ -151,6 +202,7 @@ void read_machine(const YAML::Node& node, Scenario& scenario, std::optional<u64>
           vp_at.reset(value);
         } else if (key == "hv_max_vp_index") {
           machine.hv_max_vp_index = static_cast<u32>(number_of(value, 0, 65535, "a VP index"));
+          max_vp_at.reset(value);
         } else if (key == "hz") {
           machine.hz = number_of(value, 1, 1'000'000, "ticks a second");
         } else if (key == "jiffies") {
@@ -179,36 +231,56 @@ void read_machine(const YAML::Node& node, Scenario& scenario, std::optional<u64>
     machine.nr_cpus = static_cast<u32>(*cpus);
   else if (!has_cpus)
     refuse(node, "a machine with the key cpus");
-  if (present.IsDefined() && !present.IsNull()) machine.present = cpus_of(present, machine.nr_cpus);
+  if (present.IsDefined() && !present.IsNull())
+    machine.present = cpus_of(present, machine.nr_cpus, source);
   number_vps(vp_at, scenario);
+  if (machine.hv_max_vp_index) check_max_vp_index(max_vp_at, machine);
+}
+
+/// One field of `set`, as FIELD=VALUE.
+std::string read_assignment(const YAML::Node& field, const YAML::Node& value) {
+  const std::string setting = text_of(value, "a value");
+  // The refusals of set_rules_field() repeat both as they are.
+  if (field.Scalar().size() > kMaxShownText) refuse(field, "a rule field (see hvtlb eras)");
+  if (setting.size() > kMaxShownText) refuse(value, "a value (see hvtlb eras)");
+  const std::string assignment = field.Scalar() + '=' + setting;
+  Rules rules;
+  const std::string wrong = set_rules_field(rules, assignment);
+  if (!wrong.empty()) throw StepTextError{mark_of(field), escaped_text(wrong)};
+  return assignment;
 }
 
 void read_rules(const YAML::Node& node, Scenario& scenario) {
+  std::optional<Mark> set_at;
   for_each_key(
       node, "rules", [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) {
         if (key == "era") {
           scenario.era = text_of(value, "an era");
           if (find_era(scenario.era) == nullptr)
-            refuse(value, fmt::format("one of {}", era_names()));
+            refuse(value, fmt::format("an era (see hvtlb eras for the releases of each): {}",
+                                      era_names()));
         } else if (key == "set") {
-          for_each_key(
-              value, "FIELD: VALUE",
-              [&](const std::string& field, const YAML::Node& field_at, const YAML::Node& setting) {
-                const std::string assignment = field + '=' + text_of(setting, "a value");
-                Rules rules;
-                const std::string wrong = set_rules_field(rules, assignment);
-                if (!wrong.empty()) throw StepTextError{mark_of(field_at), wrong};
-                scenario.set.push_back(assignment);
-              });
+          set_at = mark_of(at);
+          for_each_key(value, "FIELD: VALUE",
+                       [&](const std::string&, const YAML::Node& field, const YAML::Node& setting) {
+                         scenario.set.push_back(read_assignment(field, setting));
+                       });
         } else {
           unknown_key(at, "era, set");
         }
       });
+  if (set_at && scenario.era.empty())
+    throw StepTextError{*set_at, "found 'set' without 'era', expected the era that it changes"};
 }
 
 void read_processes(const YAML::Node& node, Scenario& scenario) {
   const auto add = [&](const YAML::Node& at, u32 threads) {
-    const Step probe = parse_step("run " + text_of(at, "a process's name"), mark_of(at));
+    Step probe;
+    try {
+      probe = parse_step("run " + text_of(at, "a process's name"), mark_of(at));
+    } catch (const StepTextError&) {
+      refuse(at, "a process's name");
+    }
     if (probe.cpu) refuse(at, "a process's name");
     for (const Process& each : scenario.processes)
       if (each.name == probe.process) refuse(at, "every process once");
@@ -236,7 +308,8 @@ void read_processes(const YAML::Node& node, Scenario& scenario) {
 /// Reads steps and keeps count of them: a file with aliases can name far more than it holds.
 class StepReader {
  public:
-  explicit StepReader(const Scenario& scenario) : scenario_(scenario) {}
+  StepReader(const Scenario& scenario, const Source& source)
+      : scenario_(scenario), source_(source) {}
 
   std::vector<Step> read(const YAML::Node& node, u32 depth) {
     std::vector<Step> steps;
@@ -257,9 +330,9 @@ class StepReader {
     if (node.IsScalar()) return read_line(node, steps);
     if (!node.IsMap()) refuse(node, "a step or a loop");
     for_each_key(node, "a loop",
-                 [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) {
+                 [&](const std::string&, const YAML::Node& at, const YAML::Node& value) {
                    count(at);
-                   Step loop = parse_loop_head(key, mark_of(at));
+                   Step loop = source_.parse(at, parse_loop_head);
                    for (const auto& [first, last] : loop.cpus.ranges) check_cpu(last, mark_of(at));
                    loop.body = read(value, depth + 1);
                    steps.push_back(std::move(loop));
@@ -269,18 +342,20 @@ class StepReader {
   /// `run A, then idle`: several steps in one line.
   void read_line(const YAML::Node& node, std::vector<Step>& steps) {
     static constexpr std::string_view kThen = ", then ";
-    const std::string_view text = node.Scalar();
-    const Mark at = mark_of(node);
-    for (std::size_t next = 0;;) {
-      count(node);
-      const std::size_t end = std::min(text.find(kThen, next), text.size());
-      const Mark here{at.line, at.column + static_cast<u32>(next)};
-      Step step = parse_step(text.substr(next, end - next), here);
-      if (step.cpu) check_cpu(*step.cpu, here);
-      steps.push_back(std::move(step));
-      if (end == text.size()) return;
-      next = end + kThen.size();
-    }
+    const bool exact = source_.begin_of(node).has_value();
+    source_.parse(node, [&](std::string_view text, Mark at) {
+      for (std::size_t next = 0;;) {
+        count(node);
+        const std::size_t end = std::min(text.find(kThen, next), text.size());
+        const Mark here{at.line, at.column + static_cast<u32>(next)};
+        Step step = parse_step(text.substr(next, end - next), here);
+        if (step.cpu) check_cpu(*step.cpu, here);
+        if (!exact) step.at = mark_of(node);  // for what is refused when it runs
+        steps.push_back(std::move(step));
+        if (end == text.size()) return;
+        next = end + kThen.size();
+      }
+    });
   }
 
   void check_cpu(Cpu cpu, Mark at) const {
@@ -295,18 +370,20 @@ class StepReader {
   }
 
   const Scenario& scenario_;
+  const Source& source_;
   u64 steps_ = 0;
 };
 
-/// How many operations a run comes to, at most; saturates.
+/// How many operations a run comes to, at most; saturates. An iteration without any takes time,
+/// too, and counts as one.
 u64 operations(const std::vector<Step>& steps, u32 nr_cpus) {
   u64 sum = 0;
   for (const Step& step : steps) {
     u64 each = 3;  // a fork, an exec or an exit is that many
     if (!step.body.empty() || step.verb <= Verb::kMeasure) {
       const u64 times = step.verb == Verb::kEachCpu ? nr_cpus : step.count;
-      const u64 body = operations(step.body, nr_cpus);
-      each = body != 0 && times > kMaxOperations / body ? kMaxOperations + 1 : times * body;
+      const u64 body = std::max(operations(step.body, nr_cpus), u64{1});
+      each = times > kMaxOperations / body ? kMaxOperations + 1 : std::max(times * body, u64{1});
     }
     sum = std::min(sum + each, kMaxOperations + 1);
   }
@@ -321,7 +398,11 @@ Scenario read(const std::string& text, const std::string& file, std::optional<u6
   if (text.size() > kMaxScenarioBytes)
     throw StepTextError{
         {1, 1}, fmt::format("found {} bytes, expected at most {}", text.size(), kMaxScenarioBytes)};
-  const YAML::Node root = YAML::Load(text);
+  const Source source(text);
+  const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+  if (documents.size() > 1)
+    throw StepTextError{mark_of(documents[1]), "found a second document, expected one"};
+  const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
   YAML::Node version, machine, rules, processes, steps;
   for_each_key(root, "a scenario",
                [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) {
@@ -351,10 +432,10 @@ Scenario read(const std::string& text, const std::string& file, std::optional<u6
   need(machine, "machine");
   need(processes, "processes");
   need(steps, "steps");
-  read_machine(machine, scenario, cpus);
+  read_machine(machine, scenario, cpus, source);
   if (!rules.IsNull()) read_rules(rules, scenario);
   read_processes(processes, scenario);
-  scenario.steps = StepReader(scenario).read(steps, 1);
+  scenario.steps = StepReader(scenario, source).read(steps, 1);
   if (operations(scenario.steps, scenario.machine.nr_cpus) > kMaxOperations)
     throw StepTextError{mark_of(steps), fmt::format("found more than {0} operations in all, "
                                                     "expected at most {0}",
@@ -365,8 +446,8 @@ Scenario read(const std::string& text, const std::string& file, std::optional<u6
 }  // namespace
 
 std::string ScenarioError::to_string() const {
-  if (at.line == 0) return fmt::format("{}: {}", file, what);
-  return fmt::format("{}:{}:{}: {}", file, at.line, at.column, what);
+  if (at.line == 0) return fmt::format("{}: {}", escaped_text(file), what);
+  return fmt::format("{}:{}:{}: {}", escaped_text(file), at.line, at.column, what);
 }
 
 ScenarioResult<Scenario> read_scenario(const std::string& text, const std::string& file,
@@ -377,13 +458,16 @@ ScenarioResult<Scenario> read_scenario(const std::string& text, const std::strin
     return ScenarioError{file, error.at, error.what};
   } catch (const YAML::Exception& error) {
     const Mark at{static_cast<u32>(error.mark.line + 1), static_cast<u32>(error.mark.column + 1)};
-    return ScenarioError{file, at, fmt::format("found no YAML: {}", error.msg)};
+    return ScenarioError{file, at, fmt::format("found no YAML: {}", escaped_text(error.msg))};
   }
 }
 
 ScenarioResult<Scenario> read_scenario_file(const std::string& path, std::optional<u64> cpus) {
   std::ifstream opened;
   if (path != "-") {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+      return ScenarioError{path, {0, 0}, "is a directory, expected a scenario file"};
     opened.open(path, std::ios::binary);
     if (!opened) return ScenarioError{path, {0, 0}, "cannot be opened"};
   }

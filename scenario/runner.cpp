@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "scenario/shown_text.h"
+
 namespace hvtlb {
 namespace {
 
@@ -105,9 +107,9 @@ ScenarioRunner::ProcessState& ScenarioRunner::process_of(const Step& step,
       step.process.empty() ? scenario_.processes.front().name : full_name(step.process, loop_cpu);
   const auto found = processes_.find(name);
   if (found == processes_.end())
-    refuse(step,
-           fmt::format("found the process '{}', expected one that was declared or forked", name));
-  if (!found->second.mm) refuse(step, fmt::format("the process '{}' has exited", name));
+    refuse(step, fmt::format("found the process '{}', expected one that was declared or forked",
+                             shown_text(name)));
+  if (!found->second.mm) refuse(step, fmt::format("the process '{}' has exited", shown_text(name)));
   caller_process_ = name;
   return found->second;
 }
@@ -132,7 +134,8 @@ Cpu ScenarioRunner::sender_of(const Step& step, const ProcessState& process,
     return *loop_cpu;
   if (!process.runs_on.empty()) return process.runs_on.front();
   if (loop_cpu) return *loop_cpu;
-  refuse(step, fmt::format("the process '{}' runs nowhere: add 'on CPU'", caller_process_));
+  refuse(step,
+         fmt::format("the process '{}' runs nowhere: add 'on CPU'", shown_text(caller_process_)));
 }
 
 void ScenarioRunner::apply(const Op& op, const Step& step) {
@@ -152,12 +155,24 @@ void ScenarioRunner::stops_running(Cpu cpu) {
   runs_[cpu] = nullptr;
 }
 
+/// The task on the CPU exits: what runs next is lazy on its mm.
+void ScenarioRunner::goes_lazy(const Step& step, Cpu cpu) {
+  stops_running(cpu);
+  apply({.kind = OpKind::kEnterLazy, .cpu = cpu}, step);
+}
+
 void ScenarioRunner::run_on(const Step& step, ProcessState& process, Cpu cpu) {
   if (runs_[cpu] != &process) {
-    if (process.runs_on.size() >= process.threads)
-      refuse(step, fmt::format("'{}' has {} thread{} and runs on CPU {} already", caller_process_,
-                               process.threads, process.threads == 1 ? "" : "s",
-                               process.runs_on.front()));
+    if (process.runs_on.size() >= process.threads) {
+      CpuMask cpus(machine_.guest().nr_cpus);
+      for (const Cpu each : process.runs_on) cpus.set(each);
+      const bool one = process.threads == 1;
+      refuse(step, fmt::format("'{}' has {} thread{}, which run{} on CPU{} {}: raise threads, or "
+                               "let {} idle",
+                               shown_text(caller_process_), process.threads, one ? "" : "s",
+                               one ? "s" : "", one ? "" : "s", shown_text(cpus.to_list()),
+                               one ? "it" : "one"));
+    }
     stops_running(cpu);
     runs_[cpu] = &process;
     process.runs_on.push_back(cpu);
@@ -183,7 +198,7 @@ void ScenarioRunner::flush(const Step& step, const ProcessState& process, Cpu cp
 void ScenarioRunner::make_process(const Step& step, const std::string& name) {
   const auto found = processes_.find(name);
   if (found != processes_.end() && found->second.mm)
-    refuse(step, fmt::format("the process '{}' is alive already", name));
+    refuse(step, fmt::format("the process '{}' is alive already", shown_text(name)));
   processes_[name] = {machine_.guest().nr_cpus, new_mm(step), {}};
 }
 
@@ -193,13 +208,20 @@ void ScenarioRunner::fork(const Step& step, ProcessState& process, Cpu cpu,
   const std::string child = full_name(step.child, loop_cpu);
   const auto found = processes_.find(child);
   if (found != processes_.end() && found->second.mm)
-    refuse(step, fmt::format("the process '{}' is alive already", child));
+    refuse(step, fmt::format("the process '{}' is alive already", shown_text(child)));
   flush(step, process, cpu, 0, kTlbFlushAll, 0, true);
   processes_[child] = {1, new_mm(step), {}};
 }
 
-/// begin_new_exec(): a fresh mm is switched to, the old one loses this user.
+/// begin_new_exec(): the other threads are killed (de_thread()), a fresh mm is switched to, the old
+/// one loses this user.
 void ScenarioRunner::exec(const Step& step, ProcessState& process, Cpu cpu) {
+  if (!process.runs_on.empty() && runs_[cpu] != &process)
+    refuse(step, fmt::format("the process '{}' does not run on CPU {}", shown_text(caller_process_),
+                             cpu));
+  const std::vector<Cpu> cpus = process.runs_on;
+  for (const Cpu each : cpus)
+    if (each != cpu) goes_lazy(step, each);
   const MmId old = *process.mm;
   process.mm = new_mm(step);
   run_on(step, process, cpu);
@@ -209,10 +231,7 @@ void ScenarioRunner::exec(const Step& step, ProcessState& process, Cpu cpu) {
 /// exit_mmap(): the tasks go lazy on their own mm, the last one flushes it whole with its tables.
 void ScenarioRunner::exit(const Step& step, ProcessState& process, Cpu cpu) {
   const std::vector<Cpu> cpus = process.runs_on;
-  for (Cpu each : cpus) {
-    stops_running(each);
-    apply({.kind = OpKind::kEnterLazy, .cpu = each}, step);
-  }
+  for (const Cpu each : cpus) goes_lazy(step, each);
   flush(step, process, cpu, 0, kTlbFlushAll, 0, true);
   apply({.kind = OpKind::kDropMm, .mm = *process.mm}, step);
   process.mm.reset();
@@ -234,8 +253,16 @@ void ScenarioRunner::run_step(const Step& step, std::optional<Cpu> loop_cpu) {
       return apply({.kind = kind, .cpu = cpu}, step);
     }
     case Verb::kTouch: {
+      // Whatever runs on the CPU, where only that is named.
+      const auto named = chosen_cpu(step, loop_cpu);
+      if (step.process.empty() && named)
+        return apply({.kind = OpKind::kTouch, .cpu = *named}, step);
       const ProcessState& process = process_of(step, loop_cpu);
-      return apply({.kind = OpKind::kTouch, .cpu = sender_of(step, process, loop_cpu)}, step);
+      const Cpu cpu = sender_of(step, process, loop_cpu);
+      if (!step.process.empty() && runs_[cpu] != &process)
+        refuse(step, fmt::format("the process '{}' does not run on CPU {}",
+                                 shown_text(caller_process_), cpu));
+      return apply({.kind = OpKind::kTouch, .cpu = cpu}, step);
     }
     case Verb::kMprotect:
     case Verb::kMadvise:

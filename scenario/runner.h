@@ -70,6 +70,7 @@ class ScenarioRunner {
   void exit(const Step& step, ProcessState& process, Cpu cpu);
   void run_on(const Step& step, ProcessState& process, Cpu cpu);
   void stops_running(Cpu cpu);
+  void goes_lazy(const Step& step, Cpu cpu);
   MmId new_mm(const Step& step);
 
   std::string full_name(const std::string& name, std::optional<Cpu> loop_cpu) const;

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <fmt/format.h>
 
+#include "scenario/shown_text.h"
+
 namespace hvtlb {
 namespace {
 
@@ -63,7 +65,7 @@ class Words {
     return take();
   }
   [[noreturn]] void refuse(std::string_view expected) const {
-    const std::string found = done() ? "the end" : fmt::format("'{}'", peek());
+    const std::string found = done() ? "the end" : fmt::format("'{}'", shown_text(peek()));
     throw StepTextError{mark(), fmt::format("found {}, expected {}", found, expected)};
   }
 
@@ -90,7 +92,7 @@ std::string take_process(Words& words) {
   const Mark at = words.mark();
   const std::string_view word = words.need("a process");
   if (!is_process_name(word))
-    throw StepTextError{at, fmt::format("found '{}', expected a process's name", word)};
+    throw StepTextError{at, fmt::format("found '{}', expected a process's name", shown_text(word))};
   return std::string(word);
 }
 
@@ -99,9 +101,21 @@ u64 take_number(Words& words, u64 most, std::string_view what) {
   return parse_count(words.need(what), at, most, what);
 }
 
+/// `[at VA]`: where the step's pages are.
+void take_va(Words& words, Step& step, u64 pages) {
+  if (!words.take_if("at")) return;
+  const Mark at = words.mark();
+  const std::string_view word = words.peek();
+  step.va = take_number(words, ~u64{0}, "an address");
+  if (*step.va > ~u64{0} - pages * kPageSize)
+    throw StepTextError{
+        at, fmt::format("found {} page{} at {}, expected a range that ends below 2^64", pages,
+                        pages == 1 ? "" : "s", shown_text(word))};
+}
+
 /// `[at VA] [on N]` and nothing more.
 void take_tail(Words& words, Step& step, bool may_have_va) {
-  if (may_have_va && words.take_if("at")) step.va = take_number(words, ~u64{0}, "an address");
+  if (may_have_va) take_va(words, step, step.count);
   if (words.take_if("on")) step.cpu = static_cast<Cpu>(take_number(words, kMaxCpus - 1, "a CPU"));
   if (!words.done())
     words.refuse(may_have_va ? "'at ADDRESS', 'on CPU' or the end" : "'on CPU' or the end");
@@ -109,11 +123,15 @@ void take_tail(Words& words, Step& step, bool may_have_va) {
 
 void take_pages(Words& words, Step& step) {
   step.process = take_process(words);
+  const Mark at = words.mark();
   step.count = take_number(words, kMaxPages, "a number of pages");
+  if (step.count == 0) throw StepTextError{at, "found 0, expected at least 1 page"};
   if (!words.take_if("page") && !words.take_if("pages")) words.refuse("'pages'");
   if (step.verb == Verb::kMunmap && words.take_if("freeing")) {
     if (!words.take_if("tables")) words.refuse("'tables'");
     step.freed_tables = true;
+  } else if (step.verb == Verb::kMunmap && !words.done() && words.peek() == "freed_tables") {
+    words.refuse("'freeing tables'");
   }
   take_tail(words, step, true);
 }
@@ -167,7 +185,8 @@ void take_arguments(Words& words, Step& step) {
       break;
     case Verb::kBatchAdd:
       step.process = take_process(words);
-      take_tail(words, step, true);
+      take_va(words, step, 1);
+      if (!words.done()) words.refuse("'at ADDRESS' or the end");
       break;
     case Verb::kTick:
       step.count = take_number(words, kMaxJiffies, "a number of jiffies");
@@ -208,9 +227,10 @@ u64 parse_count(std::string_view text, Mark at, u64 most, std::string_view what)
       std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
   const bool whole = end == digits.data() + digits.size() && !digits.empty();
   if (!whole || error == std::errc::invalid_argument)
-    throw StepTextError{at, fmt::format("found '{}', expected {}", text, what)};
+    throw StepTextError{at, fmt::format("found '{}', expected {}", shown_text(text), what)};
   if (error == std::errc::result_out_of_range || value > most)
-    throw StepTextError{at, fmt::format("found {}, expected {} of at most {}", text, what, most)};
+    throw StepTextError{
+        at, fmt::format("found {}, expected {} of at most {}", shown_text(text), what, most)};
   return value;
 }
 
@@ -227,7 +247,8 @@ std::vector<std::pair<Cpu, Cpu>> parse_cpu_list(std::string_view text, Mark at) 
     const Cpu first = number(part.substr(0, dash));
     const Cpu last = dash == std::string_view::npos ? first : number(part.substr(dash + 1));
     if (last < first)
-      throw StepTextError{here, fmt::format("found '{}', expected an ascending range", part)};
+      throw StepTextError{here,
+                          fmt::format("found '{}', expected an ascending range", shown_text(part))};
     ranges.emplace_back(first, last);
     next = comma + 1;
   }

@@ -60,6 +60,13 @@ class Validator {
     } else if (keyword == "enum") {
       if (std::find(argument.begin(), argument.end(), value) == argument.end())
         complain(place, "found " + value.dump() + ", expected one of " + argument.dump());
+    } else if (keyword == "oneOf") {
+      const auto fits = std::count_if(argument.begin(), argument.end(), [&](const Json& each) {
+        Validator inner(root_);
+        inner.check(each, value, place);
+        return inner.errors.empty();
+      });
+      if (fits != 1) complain(place, "fits " + std::to_string(fits) + " of the alternatives");
     } else if (keyword == "minimum") {
       if (value.is_number() && value < argument)
         complain(place, value.dump() + " is below " + argument.dump());

@@ -41,6 +41,14 @@ TEST(JsonSchema, RefusesWhatDoesNot) {
   EXPECT_EQ(nr_errors(R"({"name": "x", "any": {"p": 1}})"), 1U);  // additionalProperties: schema
 }
 
+TEST(JsonSchema, OneOfWantsExactlyOne) {
+  const Json schema = Json::parse(R"({"oneOf": [{"type": "integer"}, {"minimum": 5}]})");
+  EXPECT_EQ(schema_errors(schema, Json(3)).size(), 0U);
+  EXPECT_EQ(schema_errors(schema, Json(7.5)).size(), 0U);
+  EXPECT_EQ(schema_errors(schema, Json(2.5)).size(), 1U) << "neither";
+  EXPECT_EQ(schema_errors(schema, Json(7)).size(), 1U) << "both";
+}
+
 TEST(JsonSchema, RefusesAKeywordThatItDoesNotKnow) {
   EXPECT_EQ(schema_errors(Json{{"maximum", 3}}, Json(1)).size(), 1U);
 }

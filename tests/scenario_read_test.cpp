@@ -69,7 +69,7 @@ TEST(ScenarioRead, BadInputNamesFileLineAndColumn) {
   EXPECT_EQ(error_of(file("{cpus: 4, cpus: 5}", "  - run A on 0\n")),
             "x.yaml:2:20: found 'cpus' twice");
   EXPECT_EQ(error_of(file("{cpus: 4, vp: [1, 2]}", "  - run A on 0\n")),
-            "x.yaml:2:24: found a list, expected a list of 4 VP indices, one a CPU");
+            "x.yaml:2:24: found 2 VP indices, expected 4, one a CPU");
   EXPECT_EQ(error_of(file("{cpus: 2, vp: [1, 1]}", "  - run A on 0\n")),
             "x.yaml:2:24: found VP index 1 twice");
   EXPECT_EQ(error_of(file("{cpus: -1}", "  - run A on 0\n")),
@@ -103,6 +103,73 @@ TEST(ScenarioRead, AliasesCountAsWhatTheyName) {
       text += "{repeat 1: *x" + std::to_string(level - 1) + "}" + (at < 9 ? ", " : "]\n");
   }
   EXPECT_NE(error_of(text).find("expected at most 100000 steps"), std::string::npos);
+}
+
+TEST(ScenarioRead, AnEmptyLoopTakesTimeToo) {
+  const std::string refused = "found more than 20000000 operations";
+  for (const char* steps : {"  - repeat 1000000: [{repeat 1000000: []}]\n",
+                            "  - repeat 1000000: [{repeat 1000000: [{repeat 0: []}]}]\n",
+                            "  - repeat 1000000: [{each cpu: [{repeat 0: [idle on 0]}]}]\n"})
+    EXPECT_NE(error_of(file("{cpus: 64}", steps)).find(refused), std::string::npos) << steps;
+  EXPECT_EQ(error_of(file("{cpus: 4}", "  - repeat 1000000: []\n")), "accepted");
+}
+
+TEST(ScenarioRead, SingleFieldsNeedTheirEra) {
+  const std::string text = file("{cpus: 4}", "  - run A on 0\n");
+  EXPECT_EQ(error_of(text + "rules: {set: {hv_targets: whole_mask}}\n"),
+            "x.yaml:6:9: found 'set' without 'era', expected the era that it changes");
+  EXPECT_EQ(error_of(text + "rules: {set: {hv_targets: whole_mask}, era: v6.4}\n"), "accepted");
+  EXPECT_EQ(error_of(text + "rules: {era: v6.16}\n").substr(0, 68),
+            "x.yaml:6:14: found 'v6.16', expected an era (see hvtlb eras for the ");
+  EXPECT_EQ(error_of(text + "rules: {era: v6.4, set: {" + std::string(500, 'x') + ": 1}}\n"),
+            "x.yaml:6:26: found '" + std::string(37, 'x') +
+                "...', expected a rule field (see hvtlb eras)");
+}
+
+TEST(ScenarioRead, TheHighestVpIndexIsNotBelowThatOfACpu) {
+  EXPECT_EQ(error_of(file("{cpus: 4, hv_max_vp_index: 2}", "  - run A on 0\n")),
+            "x.yaml:2:37: found '2', expected at least 3, the highest VP index of a CPU");
+  EXPECT_EQ(error_of(file("{cpus: 2, hv_max_vp_index: 7, vp: [7, -1]}", "  - run A on 0\n")),
+            "accepted");
+}
+
+TEST(ScenarioRead, MessagesAreOneLineWithoutControlCharacters) {
+  EXPECT_EQ(error_of("hvtlb-scenario: 1\n\"foo\\nbar\": 1\n").substr(0, 38),
+            "x.yaml:2:1: found the key 'foo\\nbar', ");
+  EXPECT_EQ(error_of(file("{cpus: 8}", "  - \"run A\\n on 7\"\n")),
+            "x.yaml:5:5: found 'A\\n', expected a process's name");
+  EXPECT_EQ(error_of(file("{cpus: 8, host: \"\\e[31m\\x7f\"}", "  - idle on 7\n")),
+            "x.yaml:2:26: found '\\x1b[31m\\x7f', expected one of tlfs, kvm, openhcl, xen");
+  for (const std::string& step : {"run " + std::string(500, 'P'), std::string(500, 'x')}) {
+    const std::string error = error_of(file("{cpus: 8}", "  - " + step + "\n"));
+    EXPECT_EQ(error.find(std::string(38, step.back())), std::string::npos) << error;
+  }
+}
+
+TEST(ScenarioRead, ColumnsInsideScalars) {
+  const auto place = [](const std::string& steps) {
+    const std::string error = error_of(file("{cpus: 4}", steps));
+    return error.substr(0, error.find(": "));
+  };
+  EXPECT_EQ(place("  - run A on 0, then bogus\n"), "x.yaml:5:22");
+  EXPECT_EQ(place("  - \"run A on 0, then bogus\"\n"), "x.yaml:5:23");
+  EXPECT_EQ(place("  - 'run A on 0, then bogus'\n"), "x.yaml:5:23");
+  EXPECT_EQ(place("  - \"run A on 0, th\\x65n bogus\"\n"), "x.yaml:5:5") << "the step's start";
+  EXPECT_EQ(place("  - run A on 0,\n      then bogus\n"), "x.yaml:5:5");
+  EXPECT_EQ(place("  - >\n    run A on 0,\n    then bogus\n"), "x.yaml:5:5");
+  EXPECT_EQ(place("  - |\n    bogus\n"), "x.yaml:5:5");
+  EXPECT_EQ(place("  - 'repeat x': []\n"), "x.yaml:5:13");
+  EXPECT_EQ(place("  - repeat x: []\n"), "x.yaml:5:12");
+  EXPECT_EQ(error_of(file("{cpus: 4, present: '0,2-1'}", "  - idle on 0\n")),
+            "x.yaml:2:32: found '2-1', expected an ascending range");
+  EXPECT_EQ(error_of("hvtlb-scenario: 1\nmachine: {cpus: 1}\nprocesses: [7A]\nsteps: []\n"),
+            "x.yaml:3:13: found '7A', expected a process's name");
+}
+
+TEST(ScenarioRead, AFileIsOneDocument) {
+  const std::string text = file("{cpus: 4}", "  - run A on 0\n");
+  EXPECT_EQ(error_of(text + "---\nmore: 1\n"), "x.yaml:7:1: found a second document, expected one");
+  EXPECT_EQ(error_of("---\n" + text + "...\n"), "accepted");
 }
 
 TEST(ScenarioRead, TheNumberOfCpusCanBeReplaced) {

@@ -65,6 +65,27 @@ TEST(StepText, RefusalsNameTheColumnAndWhatWasFound) {
   EXPECT_EQ(refusal("").substr(0, 28), "3: found the end, expected a");
 }
 
+TEST(StepText, PagesAreAtLeastOneAndEndBelowTheTop) {
+  EXPECT_EQ(refusal("mprotect A 0 pages"), "14: found 0, expected at least 1 page");
+  EXPECT_EQ(refusal("mprotect A 5 pages at 0xffffffffffffe000"),
+            "25: found 5 pages at 0xffffffffffffe000, expected a range that ends below 2^64");
+  EXPECT_EQ(refusal("madvise A 2 pages at 0xffffffffffffe000").substr(0, 2), "24");
+  EXPECT_EQ(refusal("batch_add A at 0xfffffffffffff000").substr(0, 32),
+            "18: found 1 page at 0xffffffffff");
+  EXPECT_EQ(refusal("munmap A 1 page at 0xffffffffffffe000"), "accepted");
+  EXPECT_EQ(refusal("flush A 0xfffffffffffff000 0x0"), "accepted") << "flush is raw";
+}
+
+TEST(StepText, BatchAddHappensOnNoCpu) {
+  EXPECT_EQ(refusal("batch_add A on 3"), "15: found 'on', expected 'at ADDRESS' or the end");
+  EXPECT_EQ(refusal("batch_add A at 0x1000 on 3").substr(0, 15), "25: found 'on',");
+}
+
+TEST(StepText, MunmapSaysFreeingTables) {
+  EXPECT_EQ(refusal("munmap A 1 page freed_tables"),
+            "19: found 'freed_tables', expected 'freeing tables'");
+}
+
 TEST(StepText, RepeatsAreBounded) {
   EXPECT_THROW(parse_loop_head("repeat 1000001", kAt), StepTextError);
   EXPECT_THROW(parse_loop_head("repeat -1", kAt), StepTextError);

@@ -1,0 +1,49 @@
+// The JSON output of `hvtlb zoo` and `hvtlb eras`, as the program prints it, is what its schema
+// describes.
+#include <gtest/gtest.h>
+
+#include "cli/command.h"
+#include "json_schema.h"
+
+namespace hvtlb {
+namespace {
+
+/// What a subcommand prints.
+nlohmann::json printed(cli::Command (*make)(CLI::App&), const std::string& arguments) {
+  CLI::App app;
+  const cli::Command command = make(app);
+  app.parse(arguments);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(command.run(), cli::kExitHolds);
+  std::fflush(stdout);
+  return nlohmann::json::parse(testing::internal::GetCapturedStdout());
+}
+
+void expect_fits(const nlohmann::json& answer, const std::string& schema) {
+  for (const std::string& error : schema_errors(read_schema(schema), answer))
+    ADD_FAILURE() << error << " in " << answer.dump().substr(0, 500);
+}
+
+TEST(ZooJson, EverySubcommandFitsTheSchema) {
+  const auto list = printed(cli::make_zoo, "zoo list --json");
+  expect_fits(list, "zoo.json");
+  std::set<std::string> kinds;
+  for (const auto& entry : list["entries"]) {
+    // One entry of every kind.
+    if (!kinds.insert(entry["kind"]).second) continue;
+    const std::string id = entry["id"];
+    expect_fits(printed(cli::make_zoo, "zoo show --json " + id), "zoo.json");
+    const auto run = printed(cli::make_zoo, "zoo run --json " + id);
+    expect_fits(run, "zoo.json");
+    EXPECT_EQ(run["missed"], 0);
+  }
+  EXPECT_EQ(kinds.size(), 3u);
+}
+
+TEST(ErasJson, AllOneAndTwoFitTheSchema) {
+  for (const char* arguments : {"eras --json", "eras --json v6.4", "eras --json v6.4 filtered"})
+    expect_fits(printed(cli::make_eras, arguments), "eras.json");
+}
+
+}  // namespace
+}  // namespace hvtlb
