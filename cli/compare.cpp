@@ -1,6 +1,9 @@
 // `hvtlb compare`: one scenario under two or more eras.
+#include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +15,7 @@
 #include "report/compare_json.h"
 #include "report/compare_text.h"
 #include "scenario/builtin.h"
+#include "scenario/shown_text.h"
 
 namespace hvtlb::cli {
 namespace {
@@ -23,9 +27,9 @@ struct Options {
   std::string scenario{kRegression};
   std::vector<std::string> eras;
   std::vector<std::string> set;
-  std::string cpus;
-  std::string cost;
-  std::string html;
+  std::optional<std::string> cpus;
+  std::optional<std::string> cost;
+  std::optional<std::string> html;  ///< a file, `-` for standard output
   std::size_t rows = 24;
   bool json = false;
   bool detail = false;
@@ -45,10 +49,27 @@ std::vector<std::string> scenario_names(const std::string& name) {
   return {"regression-lazy", "regression-init", "regression-busy"};
 }
 
-ScenarioResult<Scenario> load(const std::string& name, std::optional<u64> cpus) {
+/// Standard input, or as much of it as is needed to see that it is too long.
+std::string read_standard_input() {
+  std::string text(kMaxScenarioBytes + 1, '\0');
+  std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::cin.gcount()));
+  return text;
+}
+
+/// `input`: what standard input holds. A sweep loads the scenario several times, and that can be
+/// read only once.
+ScenarioResult<Scenario> load(const std::string& name, std::optional<u64> cpus,
+                              const std::string& input = {}) {
+  if (name == "-") return read_scenario(input, "standard input", cpus);
   if (const BuiltinScenario* builtin = find_builtin_scenario(name))
     return read_scenario(std::string(builtin->text), name, cpus);
-  return read_scenario_file(name, cpus);
+  auto read = read_scenario_file(name, cpus);
+  std::error_code ignored;
+  auto* error = std::get_if<ScenarioError>(&read);
+  if (error != nullptr && !std::filesystem::exists(name, ignored))
+    error->what += ", and no built-in scenario has this name (hvtlb compare --list)";
+  return read;
 }
 
 /// `8,32,96` -> numbers; the message of what is wrong in `error`.
@@ -62,7 +83,7 @@ std::vector<u64> cpu_counts(const std::string& text, std::string& error) {
     const u64 count = digits ? std::stoull(part) : 0;
     if (count < 1 || count > kMaxCpus) {
       error = fmt::format("--cpus: found '{}', expected numbers from 1 to {} separated by commas",
-                          part, kMaxCpus);
+                          shown_text(part), kMaxCpus);
       return {};
     }
     counts.push_back(count);
@@ -74,7 +95,8 @@ std::vector<u64> cpu_counts(const std::string& text, std::string& error) {
 /// `hypercall=1.2,target=0.3,ipi=1.5,local=0.2`, in microseconds.
 std::optional<CostModel> cost_model(const std::string& text, std::string& error) {
   CostModel cost;
-  for (std::size_t next = 0; next < text.size();) {
+  std::vector<std::string> names;
+  for (std::size_t next = 0; next <= text.size();) {
     const std::size_t comma = std::min(text.find(',', next), text.size());
     const std::string part = text.substr(next, comma - next);
     const auto equals = part.find('=');
@@ -88,8 +110,13 @@ std::optional<CostModel> cost_model(const std::string& text, std::string& error)
     char* end = nullptr;
     const double value = std::strtod(number.c_str(), &end);
     if (field == nullptr || number.empty() || *end != '\0' || !(value >= 0) || value > 1e9) {
-      error =
-          fmt::format("--cost: found '{}', expected hypercall=US,target=US,ipi=US,local=US", part);
+      error = fmt::format("--cost: found '{}', expected hypercall=US,target=US,ipi=US,local=US",
+                          shown_text(part));
+      return std::nullopt;
+    }
+    names.push_back(name);
+    if (named_twice(names)) {
+      error = fmt::format("--cost: found {} twice", name);
       return std::nullopt;
     }
     *field = value;
@@ -102,6 +129,10 @@ std::optional<CostModel> cost_model(const std::string& text, std::string& error)
 std::vector<NamedRules> chosen_rules(const Options& options, const Scenario& scenario,
                                      std::string& error) {
   std::vector<std::string> names = options.eras;
+  if (const auto twice = named_twice(names)) {
+    error = fmt::format("--era: found '{}' twice", shown_text(*twice));
+    return {};
+  }
   if (names.empty()) {
     names = {std::string(kEraBeforeFix), std::string(kEraWithFix)};
     if (!scenario.era.empty() && scenario.era != names[0] && scenario.era != names[1])
@@ -117,6 +148,29 @@ std::vector<NamedRules> chosen_rules(const Options& options, const Scenario& sce
     rules.push_back(*std::move(named));
   }
   return rules;
+}
+
+/// Says so when the eras of the command line leave the scenario's own rules out.
+void note_unused_rules(const Options& options, const Scenario& scenario) {
+  if (options.eras.empty() || scenario.era.empty() ||
+      std::find(options.eras.begin(), options.eras.end(), scenario.era) != options.eras.end())
+    return;
+  std::string own = scenario.era;
+  for (const std::string& assignment : scenario.set) own += ' ' + assignment;
+  fmt::print(stderr, "hvtlb compare: note: the rules of {} ({}) are not used, --era names others\n",
+             escaped_text(scenario.file), own);
+}
+
+/// Why this cannot be printed as one scenario, or nothing.
+std::string not_printable(const Options& options, std::size_t nr_sizes) {
+  if (scenario_names(options.scenario).size() > 1)
+    return fmt::format(
+        "--print-scenario: found {}, which is three, expected one scenario: "
+        "regression-lazy, regression-init, regression-busy or another",
+        kRegression);
+  if (nr_sizes > 1)
+    return fmt::format("--print-scenario: found {} numbers of CPUs, expected one", nr_sizes);
+  return {};
 }
 
 void list_builtin() {
@@ -140,10 +194,14 @@ int exit_code(const std::vector<Comparison>& runs) {
 }
 
 int write_html(const std::string& path, const std::vector<Comparison>& runs) {
+  if (path == "-") {
+    fmt::print("{}", compare_html(runs));
+    return kExitHolds;
+  }
   std::ofstream file(path);
   file << compare_html(runs);
   file.close();
-  if (!file) return usage(fmt::format("{}: cannot be written", path));
+  if (!file) return usage(fmt::format("--html: '{}' cannot be written", escaped_text(path)));
   return kExitHolds;
 }
 
@@ -154,13 +212,19 @@ int run(const Options& options) {
   }
   std::string error;
   std::vector<u64> counts;
-  if (!options.cpus.empty()) counts = cpu_counts(options.cpus, error);
+  if (options.cpus) counts = cpu_counts(*options.cpus, error);
   std::optional<CostModel> cost;
-  if (error.empty() && !options.cost.empty()) cost = cost_model(options.cost, error);
+  if (error.empty() && options.cost) cost = cost_model(*options.cost, error);
+  if (error.empty() && options.print_scenario) error = not_printable(options, counts.size());
+  const bool html_only = options.html == "-";
+  if (error.empty() && html_only && options.json)
+    error = "--html - and --json both write to standard output, expected one of them";
   if (!error.empty()) return usage(error);
   std::vector<std::optional<u64>> sizes(counts.begin(), counts.end());
   if (sizes.empty()) sizes.emplace_back();
 
+  const std::string input = options.scenario == "-" ? read_standard_input() : std::string();
+  if (std::cin.bad() || std::ferror(stdin) != 0) return usage("standard input: cannot be read");
   watch_interrupt();
   std::vector<Comparison> runs;
   std::atomic<u64> flushes = 0;
@@ -168,7 +232,7 @@ int run(const Options& options) {
       [&] { return fmt::format("hvtlb compare: {} flushes simulated", flushes.load()); });
   for (const auto& cpus : sizes) {
     for (const std::string& name : scenario_names(options.scenario)) {
-      const auto loaded = load(name, cpus);
+      const auto loaded = load(name, cpus, input);
       if (const auto* wrong = std::get_if<ScenarioError>(&loaded)) return usage(wrong->to_string());
       const Scenario& scenario = std::get<Scenario>(loaded);
       if (options.print_scenario) {
@@ -177,6 +241,7 @@ int run(const Options& options) {
       }
       const std::vector<NamedRules> rules = chosen_rules(options, scenario, error);
       if (rules.empty()) return usage(error);
+      if (&cpus == sizes.data()) note_unused_rules(options, scenario);
       auto result = compare(scenario, rules, &interrupted(), &flushes);
       if (const auto* wrong = std::get_if<ScenarioError>(&result)) return usage(wrong->to_string());
       runs.push_back(std::get<Comparison>(std::move(result)));
@@ -185,7 +250,8 @@ int run(const Options& options) {
     if (!runs.empty() && runs.back().stopped) break;
   }
   if (options.print_scenario) return kExitHolds;
-  if (!options.html.empty() && write_html(options.html, runs) != kExitHolds) return kExitUsage;
+  if (options.html && write_html(*options.html, runs) != kExitHolds) return kExitUsage;
+  if (html_only) return exit_code(runs);
   if (options.json) {
     fmt::print("{}\n", compare_json(runs, options.rows, cost ? &*cost : nullptr).dump(2));
     return exit_code(runs);
@@ -210,9 +276,11 @@ Command make_compare(CLI::App& app) {
                   "a scenario file (- is standard input) or a built-in's name")
       ->capture_default_str();
   sub->add_option("--era", options->eras, "an era to run under (repeatable)")
+      ->allow_extra_args(false)
       ->default_str("v6.17.5 filtered");
   sub->add_option("--set", options->set,
-                  "FIELD=VALUE: one rule field, for every era shown (repeatable; see hvtlb eras)");
+                  "FIELD=VALUE: one rule field, for every era shown (repeatable; see hvtlb eras)")
+      ->allow_extra_args(false);
   sub->add_option("--cpus", options->cpus, "run with so many CPUs; a list 8,32,96 sweeps");
   sub->add_option("--rows", options->rows, "how many rows of flushes to show at the most")
       ->check(CLI::Range(0, 10000))
@@ -222,7 +290,8 @@ Command make_compare(CLI::App& app) {
   sub->add_option("--cost", options->cost,
                   "microseconds: hypercall=US,target=US,ipi=US,local=US; off by default");
   sub->add_flag("--json", options->json, "one JSON object (docs/schema/compare.json)");
-  sub->add_option("--html", options->html, "write a page with a picture to FILE");
+  sub->add_option("--html", options->html,
+                  "write a page with a picture to FILE (- is standard output)");
   sub->add_flag("--print-scenario", options->print_scenario,
                 "print it in canonical form, run nothing");
   sub->add_flag("--list", options->list, "list the built-in scenarios");

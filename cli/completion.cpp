@@ -5,11 +5,13 @@
 #include "cli/command.h"
 #include "model/eras.h"
 #include "scenario/builtin.h"
+#include "zoo/zoo.h"
 
 namespace hvtlb::cli {
 namespace {
 
-/// Arguments: the subcommands, the eras, the scenarios, and a case for every subcommand.
+/// Arguments: the subcommands, the eras, the scenarios, the zoo's subcommands and entries, and a
+/// case for every subcommand.
 constexpr std::string_view kScript = R"sh(# bash completion for hvtlb: eval "$(hvtlb completion)"
 _hvtlb() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} words=
@@ -18,12 +20,24 @@ _hvtlb() {{
     COMPREPLY=($(compgen -W "{} --help --version" -- "$word"))
     return
   fi
+  local eras="{}" files=
   case $previous in
-    --era|eras) words="{}" ;;
-    compare) words="{}" ;;
+    --era|--recorded-era) words=$eras ;;
+    *)
+      case ${{COMP_WORDS[1]}} in
+        eras) words=$eras ;;
+        compare) [ "$COMP_CWORD" -eq 2 ] && words="{}" files=yes ;;
+        zoo)
+          if [ "$COMP_CWORD" -eq 2 ]; then
+            words="{}"
+          elif [ "${{COMP_WORDS[2]}}" != list ]; then
+            words="{}"
+          fi ;;
+      esac ;;
   esac
   if [ -n "$words" ] && [[ $word != -* ]]; then
-    COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    [ -z "$files" ] || COMPREPLY+=($(compgen -f -- "$word"))
     return
   fi
   case ${{COMP_WORDS[1]}} in
@@ -55,7 +69,13 @@ int run(const CLI::App& app) {
   std::string scenarios = "regression";
   for (const BuiltinScenario& each : builtin_scenarios())
     scenarios += fmt::format(" {}", each.name);
-  fmt::print(kScript, commands.substr(1), era_names(), scenarios, cases);
+  std::string zoo_commands;
+  for (const CLI::App* sub : app.get_subcommand("zoo")->get_subcommands({}))
+    zoo_commands += fmt::format(" {}", sub->get_name());
+  std::string entries;
+  for (const zoo::Entry& entry : zoo::entries()) entries += fmt::format(" {}", entry.id);
+  fmt::print(kScript, commands.substr(1), era_names(), scenarios, zoo_commands.substr(1),
+             entries.substr(1), cases);
   return kExitHolds;
 }
 

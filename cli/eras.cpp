@@ -7,6 +7,8 @@
 
 #include "cli/command.h"
 #include "cli/json_lines.h"
+#include "cli/rules_option.h"
+#include "scenario/shown_text.h"
 
 namespace hvtlb::cli {
 namespace {
@@ -105,11 +107,15 @@ int print_difference(const Era& a, const Era& b, bool json) {
 }
 
 int run(const Options& options) {
+  if (const auto twice = named_twice(options.names)) {
+    fmt::print(stderr, "hvtlb eras: found the era '{}' twice\n", shown_text(*twice));
+    return kExitUsage;
+  }
   std::vector<const Era*> shown;
   for (const std::string& name : options.names) {
     const Era* era = find_era(name);
     if (era == nullptr) {
-      fmt::print(stderr, "hvtlb eras: found the era '{}', expected one of {}\n", name, era_names());
+      fmt::print(stderr, "hvtlb eras: {}\n", unknown_era(name));
       return kExitUsage;
     }
     shown.push_back(era);

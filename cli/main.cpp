@@ -1,13 +1,16 @@
 // `hvtlb`: parses the command line and hands over to one subcommand.
 #include <csignal>
 #include <fmt/format.h>
+#include <iostream>
 
 #include "cli/command.h"
+#include "scenario/shown_text.h"
 
 namespace {
 
 /// One line on standard error; a word that is no subcommand is named.
-int refuse(const CLI::App& app, const std::string& first, const std::string& what) {
+int refuse(const CLI::App& app, const std::string& first, const std::string& error) {
+  const std::string what = hvtlb::escaped_text(error);
   std::string known;
   for (const CLI::App* sub : app.get_subcommands({})) {
     if (sub->get_name() == first) {
@@ -19,7 +22,27 @@ int refuse(const CLI::App& app, const std::string& first, const std::string& wha
   if (first.empty() || first.front() == '-')
     fmt::print(stderr, "hvtlb: {} ({}); see hvtlb --help\n", what, known);
   else
-    fmt::print(stderr, "hvtlb: found '{}', expected one of {}\n", first, known);
+    fmt::print(stderr, "hvtlb: found '{}', expected one of {}\n", hvtlb::shown_text(first), known);
+  return hvtlb::cli::kExitUsage;
+}
+
+int run(const hvtlb::cli::Command& command) {
+  try {
+    return command.run();
+  } catch (const std::exception& error) {
+    // What could not be printed is said once, at the end.
+    if (std::ferror(stdout) == 0)
+      fmt::print(stderr, "hvtlb {}: {}\n", command.app->get_name(),
+                 hvtlb::escaped_text(error.what()));
+    return hvtlb::cli::kExitUsage;
+  }
+}
+
+/// A result that did not reach its reader is no success.
+int finish(int exit_code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout) return exit_code;
+  fmt::print(stderr, "hvtlb: standard output cannot be written\n");
   return hvtlb::cli::kExitUsage;
 }
 
@@ -42,11 +65,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    return finish(app.exit(success));
   } catch (const CLI::ParseError& error) {
     return refuse(app, argc > 1 ? argv[1] : "", error.what());
   }
   for (const Command& command : commands)
-    if (command.app->parsed()) return command.run();
+    if (command.app->parsed()) return finish(run(command));
   return kExitUsage;
 }

@@ -2,6 +2,7 @@
 #include "trace/replay.h"
 
 #include <atomic>
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "cli/rules_option.h"
 #include "report/replay_json.h"
 #include "report/replay_text.h"
+#include "scenario/shown_text.h"
 
 namespace hvtlb::cli {
 namespace {
@@ -33,7 +35,7 @@ int usage(const std::string& what) {
 }
 
 std::string shown_name(const std::string& file) {
-  return file == "-" ? "standard input" : file;
+  return file == "-" ? "standard input" : escaped_text(file);
 }
 
 /// The machine's CPUs: as the user says, as the header says, or the highest that the file names.
@@ -49,6 +51,8 @@ std::string choose_eras(const Options& options, ReplayOptions& replay) {
   const auto recorded = named_rules(options.recorded_era, {}, error);
   if (!recorded) return "--recorded-era: " + error;
   replay.recorded = {recorded->name, recorded->rules};
+  if (const auto twice = named_twice(options.eras))
+    return fmt::format("--era: found '{}' twice", shown_text(*twice));
   for (const std::string& name : options.eras) {
     const auto era = named_rules(name, options.set, error);
     if (!era) return error;
@@ -93,6 +97,9 @@ int run(const Options& options) {
   ReplayOptions replay_options;
   if (const std::string error = choose_eras(options, replay_options); !error.empty())
     return usage(error);
+  std::error_code ignored;
+  if (options.file != "-" && std::filesystem::is_directory(options.file, ignored))
+    return usage(fmt::format("{}: is a directory, expected a trace", shown_name(options.file)));
   const OpenedTrace trace = open_trace(options.file);
   if (!trace.reader) return usage(fmt::format("{}: {}", shown_name(options.file), trace.error));
   replay_options.hz = options.hz;
@@ -137,9 +144,11 @@ Command make_replay(CLI::App& app) {
   auto options = std::make_shared<Options>();
   sub->add_option("TRACE", options->file, "ftrace text; - is standard input")->required();
   sub->add_option("--era", options->eras, "an era to compare with, on Hyper-V (repeatable)")
+      ->allow_extra_args(false)
       ->default_str("v6.17.5 filtered");
   sub->add_option("--set", options->set,
-                  "FIELD=VALUE: one rule field, for every era but the recorded one (repeatable)");
+                  "FIELD=VALUE: one rule field, for every era but the recorded one (repeatable)")
+      ->allow_extra_args(false);
   sub->add_option("--recorded-era", options->recorded_era,
                   "the kernel that made the recording, natively")
       ->capture_default_str();

@@ -60,8 +60,8 @@ expect "eras" 0 'native_predicate' "$hvtlb" eras v6.17.5 filtered
 expect "eras json" 0 '"hvtlb-eras-1"' "$hvtlb" eras --json
 expect "completion" 0 'complete -F _hvtlb hvtlb' "$hvtlb" completion
 
-expect "one era an option" 0 '^ *4096 +threads' "$hvtlb" compare --era v6.4 threads --cpus 8,4096
-expect "one field an option" 0 'filtered\*' "$hvtlb" compare --set hv_immediate_trim=false threads --cpus 8
+expect "one era an option" 0 '^a multi-threaded process' "$hvtlb" compare --era v6.4 threads --cpus 4
+expect "one field an option" 0 'filtered\*' "$hvtlb" compare --set hv_immediate_trim=false threads --cpus 4
 expect "an era is not the trace" 1 'none: No such file' "$hvtlb" replay --era v6.4 "$dir/none"
 expect "an era twice" 1 "found 'v6.4' twice" "$hvtlb" compare --era v6.4 --era v6.4
 expect "an era twice in replay" 1 "found 'v6.4' twice" "$hvtlb" replay --era v6.4 --era v6.4 "$dir/none"
