@@ -1,127 +1,102 @@
-#include "proptest/machine_gen.h"
-
-#include <fmt/format.h>
+// Random machines. What the builder is decided by is common: few CPUs, 63 to 66 of them, VP numbers
+// round 64 and at the end of the 64 banks, unknown VP indices, CPUs that are not present.
+#include "proptest/case.h"
 
 namespace hvtlb::proptest {
 namespace {
 
-constexpr u64 kPages = 0x7f0000000000;
+constexpr u32 kMostVps = 64 * 64;
 
-rc::Gen<std::vector<u32>> vp_indices(u32 nr_cpus) {
-  return rc::gen::map(rc::gen::pair(rc::gen::inRange(0, 5), rc::gen::inRange(0u, nr_cpus)),
-                      [nr_cpus](const std::pair<int, u32>& choice) {
-                        std::vector<u32> vps;
-                        for (Cpu cpu = 0; cpu < nr_cpus; ++cpu) switch (choice.first) {
-                            case 0: vps.push_back(cpu); break;
-                            case 1: vps.push_back(60 + cpu); break;
-                            case 2: vps.push_back(cpu * 31 % 4093); break;
-                            case 3: vps.push_back(nr_cpus - 1 - cpu); break;
-                            default: vps.push_back(cpu == choice.second ? kVpInvalid : cpu); break;
-                          }
-                        return vps;
-                      });
+u32 vp_of(u32 numbering, u32 odd_one, Cpu cpu, u32 nr_cpus) {
+  switch (numbering) {
+    case 0: return 60 + cpu;
+    case 1: return cpu * 31 % 4093;
+    case 2: return nr_cpus - 1 - cpu;
+    case 3: return cpu == odd_one ? kVpInvalid : cpu;
+    case 4: return cpu == odd_one ? kVpInvalid : 64 + cpu;
+    case 5: return kMostVps - nr_cpus + cpu;
+    case 6: return 64 + cpu;
+    case 7: return cpu == odd_one ? 200 : cpu;
+    default: return cpu;
+  }
 }
 
-rc::Gen<MachineShape> machine_shapes(rc::Gen<bool> hyperv) {
-  const auto sizes = rc::gen::weightedOneOf<u32>({{4, rc::gen::inRange<u32>(1, 6)},
-                                                  {2, rc::gen::element<u32>(63, 64, 65, 66)},
-                                                  {1, rc::gen::inRange<u32>(7, 131)}});
+MachineShape shape_of(u32 nr_cpus, u32 bits, u32 numbering, u32 odd_one) {
+  MachineShape shape;
+  shape.nr_cpus = nr_cpus;
+  for (Cpu cpu = 0; cpu < nr_cpus; ++cpu)
+    shape.vp_index.push_back(vp_of(numbering, odd_one, cpu, nr_cpus));
+  if (bits % 8 == 0) shape.hv_max_vp_index = kMostVps;  // zoo Z14
+  if (bits % 8 == 1) shape.hv_max_vp_index = kMostVps - 1;
+  shape.pcid = bits / 8 % 8 != 0;
+  shape.pti = bits / 64 % 4 == 0;
+  shape.lam = bits / 64 % 4 == 1;
+  shape.hz = bits / 256 % 4 == 0 ? 1 : 250;
+  shape.ex_processor_masks_recommended = bits / 1024 % 8 != 0;
+  if (bits / 8192 % 4 == 0 && nr_cpus > 1) {
+    shape.present = CpuMask(nr_cpus);
+    shape.present->set_all();
+    shape.present->reset((odd_one + 1) % nr_cpus);
+  }
+  return shape;
+}
+
+}  // namespace
+
+rc::Gen<u32> evenly(u32 first, u32 end) {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::inRange(first, end));
+}
+
+rc::Gen<MachineShape> machine_shapes(u32 max_cpus, std::optional<bool> hyperv) {
+  const u32 most = max_cpus + 1;
+  const auto sizes =
+      rc::gen::weightedOneOf<u32>({{6, evenly(1, std::min(most, 6u))},
+                                   {2, evenly(std::min(63u, max_cpus), std::min(most, 67u))},
+                                   {1, evenly(1, most)}});
   return rc::gen::mapcat(sizes, [hyperv](u32 nr_cpus) {
-    return rc::gen::map(rc::gen::tuple(vp_indices(nr_cpus), hyperv, rc::gen::arbitrary<bool>(),
-                                       rc::gen::inRange(0, 8), rc::gen::inRange(0u, nr_cpus + 3)),
-                        [nr_cpus](const std::tuple<std::vector<u32>, bool, bool, int, u32>& t) {
-                          MachineShape shape;
-                          shape.nr_cpus = nr_cpus;
-                          shape.vp_index = std::get<0>(t);
-                          shape.hyperv = std::get<1>(t);
-                          shape.pcid = std::get<2>(t) || std::get<3>(t) != 0;
-                          shape.ex_processor_masks_recommended = std::get<3>(t) != 1;
-                          shape.hz = std::get<3>(t) == 2 ? 1 : 250;
-                          if (std::get<4>(t) < nr_cpus && nr_cpus > 1) {  // one CPU is not present
-                            shape.present = CpuMask(nr_cpus);
-                            shape.present->set_all();
-                            shape.present->reset(std::get<4>(t));
-                          }
+    return rc::gen::map(rc::gen::tuple(evenly(0, 1u << 15), evenly(0u, 16u), evenly(0u, nr_cpus),
+                                       rc::gen::arbitrary<bool>()),
+                        [nr_cpus, hyperv](const std::tuple<u32, u32, u32, bool>& t) {
+                          // Shrinks towards zero, so zero is made the plainest of all.
+                          MachineShape shape = shape_of(nr_cpus, ~std::get<0>(t) & 0x7fff,
+                                                        15 - std::get<1>(t), std::get<2>(t));
+                          shape.hyperv = hyperv.value_or(!std::get<3>(t));
                           return shape;
                         });
   });
 }
 
-rc::Gen<Op> operations(u32 nr_cpus, u32 nr_mms) {
-  const auto kinds = rc::gen::weightedElement<OpKind>({{6, OpKind::kSwitchMm},
-                                                       {4, OpKind::kEnterLazy},
-                                                       {2, OpKind::kLeaveMm},
-                                                       {1, OpKind::kUseTemporaryMm},
-                                                       {1, OpKind::kUnuseTemporaryMm},
-                                                       {8, OpKind::kFlushMmRange},
-                                                       {1, OpKind::kBatchAdd},
-                                                       {1, OpKind::kBatchFlush},
-                                                       {1, OpKind::kTick},
-                                                       {1, OpKind::kOffline},
-                                                       {1, OpKind::kOnline},
-                                                       {1, OpKind::kTouch},
-                                                       {1, OpKind::kDropMm},
-                                                       {1, OpKind::kNewMm}});
-  return rc::gen::map(
-      rc::gen::tuple(kinds, rc::gen::inRange(0u, nr_cpus), rc::gen::inRange(1u, nr_mms),
-                     rc::gen::inRange(0u, 40u), rc::gen::inRange(0u, 8u)),
-      [nr_mms](const std::tuple<OpKind, Cpu, MmId, u32, u32>& t) {
-        Op op;
-        op.kind = std::get<0>(t);
-        op.cpu = std::get<1>(t);
-        op.mm = op.kind == OpKind::kUseTemporaryMm ? nr_mms : std::get<2>(t);
-        const u32 pages = std::get<3>(t);
-        const u32 bits = std::get<4>(t);
-        op.jiffies = pages * 10;
-        op.start = kPages + (bits & 3) * kPageSize;
-        op.stride_shift = bits == 7 ? 21 : kPageShift;
-        op.freed_tables = bits == 1 || bits == 6;
-        op.end = pages == 39 ? kTlbFlushAll : op.start + (u64{pages} << op.stride_shift);
-        return op;
-      });
-}
-
-rc::Gen<Case> cases(rc::Gen<std::size_t> era, rc::Gen<bool> hyperv) {
-  return rc::gen::mapcat(
-      rc::gen::tuple(era, machine_shapes(hyperv), rc::gen::inRange(2u, 6u)),
-      [](const std::tuple<std::size_t, MachineShape, u32>& t) {
-        const MachineShape& shape = std::get<1>(t);
-        const auto ops =
-            rc::gen::container<std::vector<Op>>(operations(shape.nr_cpus, std::get<2>(t)));
-        return rc::gen::map(rc::gen::scale(1.5, ops), [t](std::vector<Op> list) {
-          return Case{std::get<0>(t), std::get<1>(t), std::get<2>(t), std::move(list)};
-        });
-      });
-}
-
-}  // namespace
-
-std::ostream& operator<<(std::ostream& out, const Case& c) {
-  out << fmt::format("era {}, {} CPUs, {}, PCID {}, HZ {}, {} mms, VPs", c.rules_of().name,
-                     c.shape.nr_cpus, c.shape.hyperv ? "hyperv" : "native",
-                     c.shape.pcid ? "on" : "off", c.shape.hz, c.nr_mms);
-  for (u32 vp : c.shape.vp_index) out << (vp == kVpInvalid ? " -" : fmt::format(" {}", vp));
-  for (const Op& op : c.ops)
-    out << fmt::format("\n  {} cpu {} mm {} {:#x}-{:#x} stride {}{} jiffies {}", name_of(op.kind),
-                       op.cpu, op.mm, op.start, op.end, op.stride_shift,
-                       op.freed_tables ? " freed_tables" : "", op.jiffies);
-  return out;
-}
-
-rc::Gen<Case> arbitrary_case() {
-  return cases(rc::gen::inRange<std::size_t>(0, eras().size()), rc::gen::arbitrary<bool>());
-}
-
-rc::Gen<Case> arbitrary_case(std::size_t era, bool hyperv) {
-  return cases(rc::gen::just(era), rc::gen::just(hyperv));
+RangeDraw range_of(u32 draw) {
+  constexpr u64 kBase = 0x7f0000000000;
+  constexpr u64 kUnit = u64{1} << 24;
+  constexpr u8 kHuge = 30;
+  switch (draw) {
+    case 0: return {kBase, kBase + kPageSize, kPageShift};
+    case 1: return {0, kTlbFlushAll, 0};
+    case 2: return {kBase, kBase, kPageShift};
+    case 3: return {kBase, kBase + kUnit, kHuge};
+    case 4: return {kBase, kBase + kUnit - kPageSize, kHuge};
+    case 5: return {kBase, kBase + 447 * kUnit + kPageSize, kHuge};
+    case 6: return {kBase, kBase + 507 * kUnit + kPageSize, kHuge};
+    case 7: return {kBase, kBase + 509 * kUnit, kHuge};
+    case 8: return {kBase, kBase + 509 * kUnit + kPageSize, kHuge};
+    case 9: return {kBase, kBase + 576 * kUnit, kHuge};
+    case 10: return {0xffffffffff000000, 0xffffffffff001000, kPageShift};
+    case 11: return {0xfffffffffffff000, 0xffffffffffffffff - 1, kPageShift};
+    case 12: return {kBase + 0x800, kBase + 2 * kPageSize, kPageShift};
+    case 13: return {kBase + 2 * kPageSize, kBase, kPageShift};  // reversed: becomes a full flush
+    case 14: return {kBase, kBase + (u64{5} << 21), 21};
+    case 15: return {kBase, kBase + 33 * kPageSize, kPageShift};
+    case 16: return {kBase, kBase + 34 * kPageSize, kPageShift};
+    default: {
+      const u64 start = kBase + draw % 4 * kPageSize;
+      return {start, start + (1 + draw / 4 % 8) * kPageSize, kPageShift};
+    }
+  }
 }
 
 std::size_t era_index(std::string_view name) {
   return static_cast<std::size_t>(find_era(name) - eras().data());
-}
-
-void make_mms(Machine& machine, const Case& c) {
-  for (u32 mm = 0; mm < c.nr_mms; ++mm) machine.apply({.kind = OpKind::kNewMm});
 }
 
 }  // namespace hvtlb::proptest

@@ -6,7 +6,7 @@
 
 #include "flush/decision.h"
 #include "model/eras.h"
-#include "proptest/machine_gen.h"
+#include "proptest/case.h"
 
 namespace hvtlb::proptest {
 namespace {
@@ -56,7 +56,7 @@ Named read_back(u64 control, std::span<const u64> words) {
 }
 
 RC_GTEST_PROP(Wire, TheVpsReadBackAreTheTargets, ()) {
-  const Case c = *arbitrary_case();
+  const Case c = *cases();
   Guest guest(c.shape);
   const MmId mm = guest.new_mm();
   const MmId other = guest.new_mm();
@@ -64,7 +64,7 @@ RC_GTEST_PROP(Wire, TheVpsReadBackAreTheTargets, ()) {
       *rc::gen::container<std::vector<int>>(c.shape.nr_cpus, rc::gen::inRange(0, 8));
   for (Cpu cpu = 0; cpu < guest.nr_cpus; ++cpu) {
     guest.cpu_tlbstate_shared[cpu] = {u64{states[cpu] < 5 ? mm : other}, u64{states[cpu] % 3 == 0}};
-    if (states[cpu] < 7) guest.mm(mm).cpumask[cpu / 64] |= u64{1} << cpu % 64;
+    if (states[cpu] < 7 && guest.present(cpu)) guest.mm(mm).cpumask[cpu / 64] |= u64{1} << cpu % 64;
   }
   FlushTlbInfo info;
   info.mm = mm;
@@ -82,7 +82,7 @@ RC_GTEST_PROP(Wire, TheVpsReadBackAreTheTargets, ()) {
     info.end = kTlbFlushAll;
   }
   DecisionPolicy policy;
-  const Rules& rules = c.rules_of().rules;
+  const Rules& rules = c.era().rules;
   Kernel<DecisionPolicy> k{guest, rules, policy};
   hyperv_flush_tlb_multi(k, info.initiating_cpu, guest.mm(mm).cpumask, info);
   RC_ASSERT(policy.irqs_off == 0u);
@@ -91,6 +91,11 @@ RC_GTEST_PROP(Wire, TheVpsReadBackAreTheTargets, ()) {
   if (!policy.called) return;
 
   const Named named = read_back(policy.control, policy.input);
+  const u64 code = policy.control & 0xffff;
+  if (guest.hv_max_vp_index >= 4096 && code >= 0x13) {  // zoo Z14, and only here
+    RC_ASSERT(named.vps.empty());
+    return;
+  }
   RC_CLASSIFY(named.all, "all processors");
   const CpuMask mask = CpuMask::from_words(guest.mm(mm).cpumask, guest.nr_cpus);
   std::set<u32> expected;

@@ -41,6 +41,8 @@ void Inspector::cr3_to_be_written(Cpu cpu, u64 cr3) {
 void Inspector::targets_chosen(Cpu self, std::span<const u64> mask, const FlushTlbInfo& info) {
   recorder_.targets_chosen(self, mask, info);
   const Guest& guest = machine_.guest();
+  // What stands behind the input page is somebody else's: whether it is written is asked anew.
+  if (HypercallInputPage* page = machine_.guest().input_page(self)) page->words.back() = 0;
   irqs_off_before_ = guest.cpu_tlbstate[self].irqs_off;
   mask_ = CpuMask::from_words(mask, guest.nr_cpus);
   meant_targets_ = to_be_trimmed_ = CpuMask(guest.nr_cpus);
@@ -92,8 +94,10 @@ void Inspector::returned(Cpu cpu, const FlushTlbInfo& info) {
 }
 
 void Inspector::violated(const Violation& violation) {
-  const bool empty_set =
-      empty_set_sent_.contains(violation.mm) || empty_set_sent_.contains(kInitMm);
+  // A batch names no mm: what it finds missing may be any mm's.
+  const bool empty_set = violation.mm == kInitMm ? !empty_set_sent_.empty()
+                                                 : empty_set_sent_.contains(violation.mm) ||
+                                                       empty_set_sent_.contains(kInitMm);
   if (era_ != nullptr && known_fault_of(*era_, empty_set, violation) != nullptr) return;
   if (nr_unexplained_++ == 0) first_unexplained_ = violation;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "model/eras.h"
+#include "scenario/ops_player.h"
 #include "scenario/runner.h"
 #include "zoo/host_call.h"
 
@@ -115,6 +116,22 @@ Seen look(const MachineShape& shape, const Rules& rules, const Rules& meant,
   Inspector inspector(machine, meant);
   for (const Op& op : ops) machine.apply(op);  // a refused operation changes nothing
   return seen_by(machine, inspector.costs());
+}
+
+Seen look(const OpsRun& run, const Rules& rules, const Rules& meant) {
+  ProfileHost host(run.host, existing_vps(Guest(run.shape)));
+  Machine machine(run.shape, rules, &host);
+  Inspector inspector(machine, meant);
+  OpsPlayer player(machine, run.nr_processes);
+  for (const Op& op : run.ops) player.play(op);  // a refused operation changes nothing
+  return seen_by(machine, inspector.costs());
+}
+
+std::optional<std::string> found_by(const Entry& entry, const Pair& pair, OpsRun run) {
+  run.shape.hyperv = pair.shape.hyperv;
+  const Seen variant = look(run, pair.faulty, pair.corrected);
+  run.shape.hyperv &= !pair.twin_native;
+  return fault_shows(entry.sign, variant, look(run, pair.corrected, pair.corrected));
 }
 
 Outcome run(const Entry& entry) {

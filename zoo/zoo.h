@@ -10,6 +10,7 @@
 
 #include "model/checks.h"
 #include "model/rules.h"
+#include "scenario/from_ops.h"
 #include "scenario/inspector.h"
 
 namespace hvtlb::zoo {
@@ -98,5 +99,12 @@ Outcome run(const Entry& entry);
 /// Runs operations under rules and looks with every checker. `meant`: what the rules ought to be.
 Seen look(const MachineShape& shape, const Rules& rules, const Rules& meant,
           std::span<const Op> ops);
+
+/// The same for operations that name processes, with the run's host.
+Seen look(const OpsRun& run, const Rules& rules, const Rules& meant);
+
+/// Whether a random run shows the entry's fault and is clean under the corrected rules. The run's
+/// path is the entry's. REQUIRES: a `kGuest`.
+std::optional<std::string> found_by(const Entry& entry, const Pair& pair, OpsRun run);
 
 }  // namespace hvtlb::zoo
