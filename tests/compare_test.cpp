@@ -66,6 +66,14 @@ TEST(Compare, EagerErasHadNoRegression) {
   }
 }
 
+TEST(Compare, TheAllProcessorsShortcutIsOlderThanTheRegression) {
+  const Comparison c = run("regression-lazy", 8, {"v6.1", "v6.4", "v6.12.117"});
+  for (const EraResult& era : c.eras) {
+    EXPECT_EQ(era.measured.all_processors, 2000u) << era.rules.name;
+    EXPECT_EQ(era.measured.swept, 2000 * 7u) << era.rules.name;
+  }
+}
+
 TEST(Compare, FreedTablesStayUnfiltered) {
   for (const char* name : {"munmap-tables", "mremap"}) {
     const Comparison c = run(name, 32);

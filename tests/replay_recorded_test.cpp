@@ -81,6 +81,14 @@ TEST(ReplayRecorded, MostIsKnownExactly) {
   }
 }
 
+/// What docs/replay.md shows: an era that does not fit, by name.
+TEST(ReplayRecorded, AnotherErasRulesDiffer) {
+  const ReplayResult threads = replay("threads", era("v6.14"));
+  EXPECT_EQ(threads.conformance.masks_equal, 114U);
+  EXPECT_EQ(threads.conformance.first_mismatch_line, 4139U);
+  EXPECT_EQ(replay("visit", era("v6.14")).conformance.masks_equal, 103U);
+}
+
 /// The comparison can fail: rules that are not that kernel's do not predict its masks.
 TEST(ReplayRecorded, WrongRulesAreFoundOut) {
   ReplayEra left_behind = era("v6.12.117");
