@@ -382,7 +382,9 @@ u64 operations(const std::vector<Step>& steps, u32 nr_cpus) {
     u64 each = 3;  // a fork, an exec or an exit is that many
     if (!step.body.empty() || step.verb <= Verb::kMeasure) {
       const u64 times = step.verb == Verb::kEachCpu ? nr_cpus : step.count;
-      const u64 body = std::max(operations(step.body, nr_cpus), u64{1});
+      // Every CPU is looked up in the loop's list, which may be longer than the body.
+      const u64 least = std::max<u64>(step.cpus.ranges.size(), 1);
+      const u64 body = std::max(operations(step.body, nr_cpus), least);
       each = times > kMaxOperations / body ? kMaxOperations + 1 : std::max(times * body, u64{1});
     }
     sum = std::min(sum + each, kMaxOperations + 1);

@@ -112,6 +112,10 @@ TEST(ScenarioRead, AnEmptyLoopTakesTimeToo) {
                             "  - repeat 1000000: [{each cpu: [{repeat 0: [idle on 0]}]}]\n"})
     EXPECT_NE(error_of(file("{cpus: 64}", steps)).find(refused), std::string::npos) << steps;
   EXPECT_EQ(error_of(file("{cpus: 4}", "  - repeat 1000000: []\n")), "accepted");
+  std::string list = "0";
+  for (int at = 0; at < 400; ++at) list += ",0";
+  const std::string loop = "  - repeat 100: [{repeat 100: [\"each cpu of " + list + "\": []]}]\n";
+  EXPECT_NE(error_of(file("{cpus: 64}", loop)).find(refused), std::string::npos) << "a long list";
 }
 
 TEST(ScenarioRead, SingleFieldsNeedTheirEra) {
