@@ -1,23 +1,15 @@
 // The machine under a fuzzer: bytes choose the machine, the era and the operations; every flush and
-// every CPU is checked.
+// every CPU is judged by every checker there is.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-
+#include "fuzz/alarm.h"
+#include "fuzz/ops_input.h"
 #include "model/host_port.h"
 
 namespace hvtlb::fuzz {
 
-/// Operations beyond this many are not read from an input.
-inline constexpr std::uint32_t kMaxFuzzOps = 400;
-
-/// Runs one input. Returns what is broken, or nothing: a violation of P1 to P4, a CPU that needed a
-/// flush and was not reached, or interrupts left off. `host`, when given, answers the hypercalls:
-/// the canary's is faulty.
-std::optional<std::string> run_ops(std::span<const std::uint8_t> bytes,
-                                   HypercallHost* host = nullptr);
+/// Runs one input. A finding is a violation that no known fault of the era explains, or interrupts
+/// left off. `host`, when given, answers the hypercalls: the canary's is faulty.
+Finding run_ops(std::span<const u8> bytes, HypercallHost* host = nullptr);
 
 }  // namespace hvtlb::fuzz
