@@ -20,8 +20,7 @@ struct FlushPredicate {
         lazy_elsewhere(rules.trim_reaches_lazy && info.has_mm && info.trim_cpumask) {}
 
   bool operator()(u64 loaded_mm, u64 is_lazy) const {
-    const bool awake = (is_lazy == 0) | (lazy_elsewhere & (loaded_mm != mm));
-    return awake & ((loaded_mm == mm) | (loaded_mm == or_loaded) | whatever_runs);
+    return (is_lazy == 0) & ((loaded_mm == mm) | (loaded_mm == or_loaded) | whatever_runs);
   }
 };
 
@@ -31,7 +30,8 @@ template <MemoryPolicy P>
 bool should_flush_tlb(Kernel<P>& k, Cpu self, Cpu cpu, const FlushPredicate& predicate) {
   const CpuTlbStateShared& shared = k.guest.cpu_tlbstate_shared[cpu];
   const u64 loaded_mm = k.mem.load(self, shared.loaded_mm);
-  return predicate(loaded_mm, k.mem.load(self, shared.is_lazy));
+  return predicate(loaded_mm, k.mem.load(self, shared.is_lazy)) ||
+         (predicate.lazy_elsewhere && loaded_mm != predicate.mm);
 }
 
 /// `should_flush_tlb()` of the era: whether `cpu`, a member of the mask, must be reached by `info`.

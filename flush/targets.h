@@ -67,25 +67,35 @@ struct PrivateTargets {
   }
 };
 
-/// The predicate for `kGroup` CPUs side by side, as bits. Most often all of them run the mm, which
+/// The predicate for `kSize` CPUs side by side, as bits. Most often all of them run the mm, which
 /// is one comparison for the group. Otherwise no branch depends on one CPU: who of them is lazy is
 /// anybody's guess, and a wrong guess costs as much as the group.
 inline constexpr u32 kGroup = 4;
-template <MemoryPolicy P>
+inline constexpr u32 kLargeGroup = 8;
+template <u32 kSize, MemoryPolicy P>
 u64 filter_group(P& mem, Cpu self, const CpuTlbStateShared* shared,
                  const FlushPredicate& predicate) {
-  u64 loaded_mm[kGroup];
-  u64 is_lazy[kGroup];
+  u64 loaded_mm[kSize];
+  u64 is_lazy[kSize];
   u64 unusual = 0;
-  for (u32 i = 0; i < kGroup; ++i) {
+  for (u32 i = 0; i < kSize; ++i) {
     loaded_mm[i] = mem.load(self, shared[i].loaded_mm);  // before is_lazy: see should_flush_tlb()
     is_lazy[i] = mem.load(self, shared[i].is_lazy);
     unusual |= (loaded_mm[i] ^ predicate.mm) | is_lazy[i];
   }
   if (unusual == 0) [[likely]]
-    return (u64{1} << kGroup) - 1;
+    return (u64{1} << kSize) - 1;
   u64 kept = 0;
-  for (u32 i = 0; i < kGroup; ++i) kept |= u64{predicate(loaded_mm[i], is_lazy[i])} << i;
+  u64 elsewhere = 0;  // CPUs that are awake with something else loaded
+  for (u32 i = 0; i < kSize; ++i) {
+    const u64 other = loaded_mm[i] != predicate.mm;
+    const u64 awake = is_lazy[i] == 0;
+    kept |= (awake & ~other) << i;
+    elsewhere |= awake & other;
+  }
+  if (elsewhere == 0) return kept;
+  kept = 0;
+  for (u32 i = 0; i < kSize; ++i) kept |= u64{predicate(loaded_mm[i], is_lazy[i])} << i;
   return kept;
 }
 
@@ -98,8 +108,10 @@ template <MemoryPolicy P>
   if (members != 0 && is_one_run(members)) {
     auto [bit, end] = run_of(members);
     const CpuTlbStateShared* shared = k.guest.cpu_tlbstate_shared.data() + first + bit;
+    for (; bit + kLargeGroup <= end; bit += kLargeGroup, shared += kLargeGroup)
+      kept |= filter_group<kLargeGroup>(k.mem, self, shared, predicate) << bit;
     for (; bit + kGroup <= end; bit += kGroup, shared += kGroup)
-      kept |= filter_group(k.mem, self, shared, predicate) << bit;
+      kept |= filter_group<kGroup>(k.mem, self, shared, predicate) << bit;
     members = bit == kBitsPerWord ? 0 : members & (~u64{0} << bit);
   }
   for_each_bit(members, [&](u32 bit) {

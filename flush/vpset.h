@@ -13,6 +13,7 @@
 #include "flush/word_bits.h"
 #include "model/guest.h"
 #include "model/rules.h"
+#include "model/vp_index.h"
 
 namespace hvtlb::hv {
 
@@ -25,32 +26,9 @@ concept WordTargets = requires(const Targets& targets, bool (*visit)(Cpu, u64)) 
   targets.for_each_word(visit);
 };
 
-/// The bank whose VPs the 64 CPUs from `first` on are, in order, or `kVpInvalid`.
-inline u32 bank_in_order(const std::vector<u32>& vp_index, Cpu first) {
-  const u32 base = vp_index[first];
-  if (base % kVcpusPerSparseBank != 0) return kVpInvalid;
-  const u32 nr_cpus = std::min(static_cast<u32>(vp_index.size()) - first, kBitsPerWord);
-  const u32* const vps = vp_index.data() + first;
-  constexpr u32 kStep = 16;  // a constant: the compiler makes vectors of it
-  u32 differs = 0;
-  u32 at = 0;
-  for (; at + kStep <= nr_cpus; at += kStep)
-    for (u32 i = 0; i < kStep; ++i) differs |= (vps[at + i] - at - base) ^ i;
-  for (; at < nr_cpus; ++at) differs |= (vps[at] - base) ^ at;
-  return differs == 0 ? base / kVcpusPerSparseBank : kVpInvalid;
-}
-
-/// The same for a word of a target list. Where its CPUs are few, looking costs more than it may
-/// save; without neighbours that is seen at once.
-inline u32 bank_of_word(const std::vector<u32>& vp_index, Cpu first, u64 word) {
-  constexpr int kFew = 16;
-  if ((word & word >> 1) == 0 || vp_index[first] % kVcpusPerSparseBank != 0) return kVpInvalid;
-  return std::popcount(word) < kFew ? kVpInvalid : bank_in_order(vp_index, first);
-}
-
 /// Fills the 64-bit processor mask of a plain call, CPU by CPU.
 template <class Targets>
-PlainSet fill_processor_mask_by_cpu(const std::vector<u32>& vp_index, const Targets& targets,
+PlainSet fill_processor_mask_by_cpu(const VpIndex& vp_index, const Targets& targets,
                                     u64& processor_mask) {
   PlainSet outcome = PlainSet::kFilled;
   u64 mask = 0;
@@ -69,12 +47,12 @@ PlainSet fill_processor_mask_by_cpu(const std::vector<u32>& vp_index, const Targ
 
 /// The same, word by word.
 template <WordTargets Targets>
-PlainSet fill_processor_mask_by_word(const std::vector<u32>& vp_index, const Targets& targets,
+PlainSet fill_processor_mask_by_word(const VpIndex& vp_index, const Targets& targets,
                                      u64& processor_mask) {
   u32 offending_vp = 0;
   u64 mask = 0;
   targets.for_each_word([&](Cpu first, u64 word) {
-    if (const u32 bank = bank_of_word(vp_index, first, word); bank != kVpInvalid) {
+    if (const u32 bank = vp_index.bank_of_word(first / kBitsPerWord); bank != kVpInvalid) {
       if (bank == 0)
         mask |= word;
       else
@@ -99,8 +77,7 @@ PlainSet fill_processor_mask_by_word(const std::vector<u32>& vp_index, const Tar
 
 /// Fills the 64-bit processor mask of a plain call.
 template <class Targets>
-PlainSet fill_processor_mask(const std::vector<u32>& vp_index, const Targets& targets,
-                             u64& processor_mask) {
+PlainSet fill_processor_mask(const VpIndex& vp_index, const Targets& targets, u64& processor_mask) {
   if constexpr (WordTargets<Targets>)
     return fill_processor_mask_by_word(vp_index, targets, processor_mask);
   else
@@ -111,7 +88,7 @@ inline constexpr int kVpSetInvalid = -1;
 
 /// Fills the banks CPU by CPU. Returns the number of banks, or `kVpSetInvalid`.
 template <class Targets>
-int fill_banks_by_cpu(const std::vector<u32>& vp_index, const Targets& targets, u64* banks) {
+int fill_banks_by_cpu(const VpIndex& vp_index, const Targets& targets, u64* banks) {
   u32 highest_vp = 0;
   bool valid = true;
   targets.for_each([&](Cpu cpu) {
@@ -126,11 +103,11 @@ int fill_banks_by_cpu(const std::vector<u32>& vp_index, const Targets& targets, 
 
 /// The same, word by word.
 template <WordTargets Targets>
-int fill_banks_by_word(const std::vector<u32>& vp_index, const Targets& targets, u64* banks) {
+int fill_banks_by_word(const VpIndex& vp_index, const Targets& targets, u64* banks) {
   u32 highest_vp = 0;
   bool valid = true;
   targets.for_each_word([&](Cpu first, u64 word) {
-    if (const u32 bank = bank_of_word(vp_index, first, word); bank != kVpInvalid) {
+    if (const u32 bank = vp_index.bank_of_word(first / kBitsPerWord); bank != kVpInvalid) {
       banks[bank] |= word;
       highest_vp = std::max(highest_vp, bank * kVcpusPerSparseBank);
       return true;
@@ -175,7 +152,7 @@ inline void clear_banks(u64* banks, u32 count) {
 /// up to `hv_max_vp_index` are cleared first: the page still holds the previous call (zoo Z10).
 /// REQUIRES: every valid VP index is below 4096 where `hv_max_vp_index` is.
 template <class Targets>
-int cpumask_to_vpset(const std::vector<u32>& vp_index, u32 hv_max_vp_index, const Targets& targets,
+int cpumask_to_vpset(const VpIndex& vp_index, u32 hv_max_vp_index, const Targets& targets,
                      u64* banks, BankClearing clearing = BankClearing::kAll) {
   const u32 max_vcpu_bank = hv_max_vp_index / kVcpusPerSparseBank;
   if (max_vcpu_bank >= kMaxSparseVcpuBanks) return 0;

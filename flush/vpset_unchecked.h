@@ -9,7 +9,7 @@ namespace hvtlb::hv {
 /// As a signed number, -1 passes the test for 64 and sets bit -1 of the mask: bit 63 of the word
 /// before it, which is `flags`. Returns `kNeedsEx` for a real VP of 64 and more.
 template <class Targets>
-PlainSet fill_processor_mask_unchecked(const std::vector<u32>& vp_index, const Targets& targets,
+PlainSet fill_processor_mask_unchecked(const VpIndex& vp_index, const Targets& targets,
                                        u64& processor_mask, u64& flags) {
   PlainSet outcome = PlainSet::kFilled;
   targets.for_each([&](Cpu cpu) {
@@ -27,7 +27,7 @@ PlainSet fill_processor_mask_unchecked(const std::vector<u32>& vp_index, const T
 
 /// The bank of VP -1 is far outside of the page; `outside` stands for the memory that is hit.
 template <class Targets>
-int fill_banks_unchecked(const std::vector<u32>& vp_index, const Targets& targets, u64* banks,
+int fill_banks_unchecked(const VpIndex& vp_index, const Targets& targets, u64* banks,
                          u64& outside) {
   u32 highest_vp = 0;
   targets.for_each([&](Cpu cpu) {

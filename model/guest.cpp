@@ -21,6 +21,12 @@ std::vector<u64> all_cpus(u32 nr_cpus) {
   return words;
 }
 
+std::vector<u32> vp_is_cpu(u32 nr_cpus) {
+  std::vector<u32> vps;
+  for (Cpu cpu = 0; cpu < nr_cpus; ++cpu) vps.push_back(cpu);
+  return vps;
+}
+
 }  // namespace
 
 Guest::Guest(const MachineShape& shape)
@@ -34,7 +40,7 @@ Guest::Guest(const MachineShape& shape)
       cpu_tlbstate(shape.nr_cpus),
       cpu_present_mask(mask_words(shape.present, all_cpus(shape.nr_cpus), shape.nr_cpus)),
       cpu_online_mask(mask_words(shape.online, cpu_present_mask, shape.nr_cpus)),
-      vp_index(shape.vp_index),
+      vp_index(shape.vp_index.empty() ? vp_is_cpu(shape.nr_cpus) : shape.vp_index),
       hyperv(shape.hyperv),
       ex_processor_masks_recommended(shape.ex_processor_masks_recommended),
       hypercall_page(shape.hypercall_page),
@@ -42,8 +48,6 @@ Guest::Guest(const MachineShape& shape)
       input_pages_(shape.nr_cpus),
       scratch_(shape.nr_cpus) {
   assert(nr_cpus >= 1 && nr_cpus <= kMaxCpus);
-  if (vp_index.empty())
-    for (Cpu cpu = 0; cpu < nr_cpus; ++cpu) vp_index.push_back(cpu);
   assert(vp_index.size() == nr_cpus);
   u32 highest = 0;
   for (u32 vp : vp_index)
@@ -87,19 +91,6 @@ void Guest::free_mm(MmId id) {
   --nr_alive_;
   free_slots_.push_back(id);
   std::push_heap(free_slots_.begin(), free_slots_.end(), std::greater<>());
-}
-
-HypercallInputPage* Guest::input_page(Cpu cpu) {
-  if (!input_pages) return nullptr;
-  HypercallInputPage& page = input_pages_[cpu];
-  if (page.words.empty()) page.words.resize(HypercallInputPage::kBytes / sizeof(u64) + 1);
-  return &page;
-}
-
-std::vector<u64>& Guest::scratch_mask(Cpu cpu) {
-  auto& words = scratch_[cpu];
-  if (words.empty()) words.resize(words_for(nr_cpus));
-  return words;
 }
 
 }  // namespace hvtlb

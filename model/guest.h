@@ -9,6 +9,7 @@
 
 #include "model/cpumask.h"
 #include "model/types.h"
+#include "model/vp_index.h"
 
 namespace hvtlb {
 
@@ -92,7 +93,7 @@ class Guest {
   std::vector<u64> cpu_online_mask;
 
   // Hyper-V
-  std::vector<u32> vp_index;
+  VpIndex vp_index;
   u32 hv_max_vp_index;
   bool hyperv;
   bool ex_processor_masks_recommended;
@@ -118,10 +119,21 @@ class Guest {
   bool in_cpumask(MmId id, Cpu cpu) const { return mms_[id].cpumask[cpu / 64] >> (cpu % 64) & 1; }
 
   /// This CPU's hypercall input page, or null when it has none.
-  HypercallInputPage* input_page(Cpu cpu);
+  HypercallInputPage* input_page(Cpu cpu) {
+    if (!input_pages) return nullptr;
+    HypercallInputPage& page = input_pages_[cpu];
+    if (page.words.empty()) [[unlikely]]
+      page.words.resize(HypercallInputPage::kBytes / sizeof(u64) + 1);
+    return &page;
+  }
 
   /// The per-CPU scratch words that hold filtered targets (the kernel's per-CPU cpumask).
-  std::vector<u64>& scratch_mask(Cpu cpu);
+  std::vector<u64>& scratch_mask(Cpu cpu) {
+    std::vector<u64>& words = scratch_[cpu];
+    if (words.empty()) [[unlikely]]
+      words.resize(words_for(nr_cpus));
+    return words;
+  }
 
   /// The CPU that is virtual processor `vp`, or `kVpInvalid`.
   u32 cpu_of_vp(u64 vp) const { return vp < cpu_of_vp_.size() ? cpu_of_vp_[vp] : kVpInvalid; }

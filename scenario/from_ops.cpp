@@ -1,5 +1,6 @@
 #include "scenario/from_ops.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
@@ -77,6 +78,7 @@ Scenario scenario_of(const OpsRun& run, std::string era, std::vector<std::string
       case OpKind::kEnterLazy:
       case OpKind::kLeaveMm:
       case OpKind::kOffline: runs[op.cpu] = kInitMm; break;
+      case OpKind::kDropMm: std::replace(runs.begin(), runs.end(), op.mm, kInitMm); break;
       case OpKind::kTouch:
         if (runs[op.cpu] == kInitMm) continue;
         step.process = fmt::format("P{}", runs[op.cpu]);

@@ -119,7 +119,7 @@ CpuMask cpus_of(const YAML::Node& node, u32 nr_cpus, const Source& source) {
 }
 
 void read_vp(const YAML::Node& node, VpNumbering& vp) {
-  constexpr u64 kMostVps = 64 * 64;
+  constexpr u64 kMostVps = u64{64} * 64;
   if (node.IsScalar()) {
     if (node.Scalar() != "identity") refuse(node, "identity, {offset: N, stride: N} or a list");
     return;
@@ -155,7 +155,7 @@ void number_vps(const YAML::Node& at, Scenario& scenario) {
     machine.vp_index = vp.list;
   } else {
     const u64 last = vp.offset + u64{vp.stride} * (machine.nr_cpus - 1);
-    if (last >= 64 * 64)
+    if (last >= u64{64} * 64)
       throw StepTextError{mark_of(at), fmt::format("found VP index {} for the last of {} CPUs, "
                                                    "expected at most 4095",
                                                    last, machine.nr_cpus)};
@@ -243,7 +243,7 @@ std::string read_assignment(const YAML::Node& field, const YAML::Node& value) {
   // The refusals of set_rules_field() repeat both as they are.
   if (field.Scalar().size() > kMaxShownText) refuse(field, "a rule field (see hvtlb eras)");
   if (setting.size() > kMaxShownText) refuse(value, "a value (see hvtlb eras)");
-  const std::string assignment = field.Scalar() + '=' + setting;
+  std::string assignment = field.Scalar() + '=' + setting;
   Rules rules;
   const std::string wrong = set_rules_field(rules, assignment);
   if (!wrong.empty()) throw StepTextError{mark_of(field), escaped_text(wrong)};

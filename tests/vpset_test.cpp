@@ -19,13 +19,13 @@ constexpr u64 kStale = 0xaaaaaaaaaaaaaaaa;
 
 TEST(PlainSet, FillsTheMaskByVp) {
   u64 mask = kStale;
-  EXPECT_EQ(fill_processor_mask({5, 0, 63}, Cpus{{0, 2}}, mask), PlainSet::kFilled);
+  EXPECT_EQ(fill_processor_mask(VpIndex({5, 0, 63}), Cpus{{0, 2}}, mask), PlainSet::kFilled);
   EXPECT_EQ(mask, u64{1} << 63 | 1 << 5);
 }
 
 TEST(PlainSet, NobodyIsEmpty) {
   u64 mask = kStale;
-  EXPECT_EQ(fill_processor_mask({0, 1}, Cpus{{}}, mask), PlainSet::kEmpty);
+  EXPECT_EQ(fill_processor_mask(VpIndex({0, 1}), Cpus{{}}, mask), PlainSet::kEmpty);
   EXPECT_EQ(mask, 0u);
 }
 
