@@ -13,7 +13,10 @@
 #include "fuzz/ops_target.h"
 #include "model/eras.h"
 #include "model/hotplug.h"
+#include "scenario/inspector.h"
 #include "scenario/machine.h"
+#include "scenario/profile_host.h"
+#include "scenario/wire_checks.h"
 #include "tests/box.h"
 #include "tests/sender.h"
 #include "tests/trace_policy.h"
@@ -22,6 +25,7 @@
 // clang-format off: the product, then the tests; those that take long stand last.
 #include "flush/named_targets.cpp"
 #include "flush/recorder.cpp"
+#include "fuzz/ops_input.cpp"
 #include "fuzz/ops_target.cpp"
 #include "model/checks.cpp"
 #include "model/cpumask.cpp"
@@ -30,8 +34,11 @@
 #include "model/rules.cpp"
 #include "model/sequential.cpp"
 #include "model/truth.cpp"
+#include "scenario/inspector.cpp"
 #include "scenario/machine.cpp"
 #include "scenario/op.cpp"
+#include "scenario/profile_host.cpp"
+#include "scenario/wire_checks.cpp"
 
 // These live in hvtlb::hv, whose names they use unqualified, and share none.
 #include "tests/gva_list_test.cpp"
