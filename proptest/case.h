@@ -22,6 +22,7 @@ struct Wanted {
   std::optional<std::size_t> era = std::nullopt;
   std::optional<bool> hyperv = std::nullopt;
   u32 max_cpus = 200;
+  u32 min_cpus = 1;
 };
 
 /// Machines of 1 to 200 CPUs with 1 to 6 processes, and up to `size` operations (at most 100).
@@ -32,7 +33,7 @@ rc::Gen<Case> cases(const Wanted& wanted = {});
 rc::Gen<u32> evenly(u32 first, u32 end);
 
 /// A machine by itself, see machine_gen.cpp for what is common in it.
-rc::Gen<MachineShape> machine_shapes(u32 max_cpus, std::optional<bool> hyperv);
+rc::Gen<MachineShape> machine_shapes(u32 min_cpus, u32 max_cpus, std::optional<bool> hyperv);
 
 /// A range to flush: few pages, none, all, 16 MiB borders, the top of the address space.
 struct RangeDraw {

@@ -1,5 +1,7 @@
 // Random machines. What the builder is decided by is common: few CPUs, 63 to 66 of them, VP numbers
 // round 64 and at the end of the 64 banks, unknown VP indices, CPUs that are not present.
+#include <algorithm>
+
 #include "proptest/case.h"
 
 namespace hvtlb::proptest {
@@ -47,12 +49,13 @@ rc::Gen<u32> evenly(u32 first, u32 end) {
   return rc::gen::resize(rc::kNominalSize, rc::gen::inRange(first, end));
 }
 
-rc::Gen<MachineShape> machine_shapes(u32 max_cpus, std::optional<bool> hyperv) {
+rc::Gen<MachineShape> machine_shapes(u32 min_cpus, u32 max_cpus, std::optional<bool> hyperv) {
   const u32 most = max_cpus + 1;
+  const auto within = [&](u32 first, u32 end) {
+    return evenly(std::clamp(first, min_cpus, max_cpus), std::clamp(end, min_cpus + 1, most));
+  };
   const auto sizes =
-      rc::gen::weightedOneOf<u32>({{6, evenly(1, std::min(most, 6u))},
-                                   {2, evenly(std::min(63u, max_cpus), std::min(most, 67u))},
-                                   {1, evenly(1, most)}});
+      rc::gen::weightedOneOf<u32>({{6, within(1, 6)}, {2, within(63, 67)}, {1, within(1, most)}});
   return rc::gen::mapcat(sizes, [hyperv](u32 nr_cpus) {
     return rc::gen::map(rc::gen::tuple(evenly(0, 1u << 15), evenly(0u, 16u), evenly(0u, nr_cpus),
                                        rc::gen::arbitrary<bool>()),

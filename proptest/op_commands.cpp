@@ -186,10 +186,11 @@ rc::Gen<Case> cases(const Wanted& wanted) {
   const auto era =
       wanted.era ? rc::gen::just(*wanted.era) : rc::gen::inRange<std::size_t>(0, eras().size());
   return rc::gen::mapcat(
-      rc::gen::tuple(era, machine_shapes(std::min(wanted.max_cpus, kMostCpus), wanted.hyperv),
-                     evenly(1u, kMostProcesses + 1),
-                     rc::gen::elementOf(std::vector<host::Profile>(host::kProfiles.begin(),
-                                                                   host::kProfiles.end()))),
+      rc::gen::tuple(
+          era, machine_shapes(wanted.min_cpus, std::min(wanted.max_cpus, kMostCpus), wanted.hyperv),
+          evenly(1u, kMostProcesses + 1),
+          rc::gen::elementOf(
+              std::vector<host::Profile>(host::kProfiles.begin(), host::kProfiles.end()))),
       [](const std::tuple<std::size_t, MachineShape, u32, host::Profile>& t) {
         Case c;
         c.era_index = std::get<0>(t);
