@@ -299,7 +299,9 @@ Command make_compare(CLI::App& app) {
       "Limits: {} CPUs, {} mms alive at once, {} repeats of a loop, {} operations in all, {} "
       "steps,\n"
       "{} bytes of scenario.\n"
-      "Exit codes: 0 all verdicts hold, 1 bad usage or input, 3 a verdict is violated.\n"
+      "Exit codes: 0 all verdicts hold, or only known faults of the eras violate them, 1 bad "
+      "usage\n"
+      "or input, 3 a verdict is violated that no known fault explains.\n"
       "Examples:\n"
       "  hvtlb compare --cpus 32,96\n"
       "  hvtlb compare dataloader --era v6.4 --era v6.17.5 --era filtered",

@@ -46,9 +46,7 @@ int finish(int exit_code) {
   return hvtlb::cli::kExitUsage;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   using namespace hvtlb::cli;
   // A reader that goes away (`hvtlb ... | head`) ends the program quietly.
   std::signal(SIGPIPE, SIG_DFL);
@@ -72,4 +70,15 @@ int main(int argc, char** argv) {
   for (const Command& command : commands)
     if (command.app->parsed()) return finish(run(command));
   return kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (...) {  // even the message could not be made
+    std::fputs("hvtlb: out of memory, or standard error cannot be written\n", stderr);
+    return hvtlb::cli::kExitUsage;
+  }
 }
