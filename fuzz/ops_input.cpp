@@ -14,6 +14,8 @@ u32 vp_of(u32 numbering, Cpu cpu, u32 nr_cpus, u8 parameter) {
     case 3: return nr_cpus - 1 - cpu;
     case 4: return cpu == parameter % nr_cpus ? kVpInvalid : cpu;  // the guest does not know one
     case 5: return cpu * 64 % 4096 + cpu / 64;                     // a bank each
+    case 6:
+      return cpu == parameter % nr_cpus ? 200 + cpu : cpu;  // one that a plain call cannot name
     default: return cpu;
   }
 }
@@ -39,7 +41,8 @@ MachineShape read_shape(ByteSource& bytes) {
   const u8 missing = bytes.byte();
   const u8 parameter = bytes.byte();
   for (Cpu cpu = 0; cpu < shape.nr_cpus; ++cpu)
-    shape.vp_index.push_back(vp_of((numbering & 15) % 6, cpu, shape.nr_cpus, parameter));
+    shape.vp_index.push_back(
+        vp_of(numbering % 16 < 14 ? numbering % 16 % 6 : 6, cpu, shape.nr_cpus, parameter));
   if ((numbering & 0x30) == 0x10) shape.hv_max_vp_index = 4095;
   if ((numbering & 0x30) == 0x20) shape.hv_max_vp_index = 4096;  // zoo Z14
   if (missing >= 128 && shape.nr_cpus > 1) {
@@ -50,7 +53,9 @@ MachineShape read_shape(ByteSource& bytes) {
   return shape;
 }
 
-/// The last mm is only ever a temporary one, as text poking's is.
+/// The last mm is only ever used as a temporary one, as text poking's is. Ranges are page-aligned,
+/// as those of every caller in the kernel: after an unaligned start the list of a hypercall may
+/// leave out the last page, which the roundtrip target knows.
 Op read_op(ByteSource bytes, u32 nr_cpus, u32 nr_mms) {
   // Weighted: switches, laziness and flushes are what matters most.
   static constexpr OpKind kKinds[] = {
@@ -73,6 +78,7 @@ Op read_op(ByteSource bytes, u32 nr_cpus, u32 nr_mms) {
   const u16 amount = bytes.word16();
   op.mm = 1 + what % (nr_mms - 1);
   if (op.kind == OpKind::kUseTemporaryMm) op.mm = nr_mms;
+  if (op.kind == OpKind::kFlushMmRange && what >= 240) op.mm = nr_mms;
   if (op.kind == OpKind::kSwitchMm && what >= 240) op.mm = kInitMm;
   op.jiffies = amount % 512;
   op.start = kPages + offset % 16u * kPageSize;
@@ -85,7 +91,6 @@ Op read_op(ByteSource bytes, u32 nr_cpus, u32 nr_mms) {
                  : place(range >> 3, offset, length_of(range, amount, op.stride_shift));
   op.start = pages.start;
   op.end = pages.end;
-  if ((flags & 0xc0) == 0x80 && !everything) op.start += 1 + offset * 16u;  // not page-aligned
   return op;
 }
 

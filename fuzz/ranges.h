@@ -35,7 +35,10 @@ inline AddressRange place(u8 where, u8 offset, u64 length) {
       return {start, start + length};
     }
     case 2: return {kUserTop - length, kUserTop};
-    case 3: return {0 - length, 0};  // up to the top of all addresses
+    case 3: {  // up to the top of all addresses, or a little less
+      const u64 end = 0 - offset % 4u * kPageSize;
+      return {end - length, end};
+    }
     default: {
       const u64 start = kPages + offset % 16u * kPageSize;
       return {start, start + length};
