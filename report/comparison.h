@@ -38,6 +38,7 @@ struct FlushForm {
   u32 targets;  ///< VPs named or swept in, or IPIs sent
   bool self;    ///< native: this CPU ran the handler, too
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the operator for a null pointer
   auto operator<=>(const FlushForm&) const = default;
 };
 

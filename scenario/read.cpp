@@ -11,6 +11,7 @@
 
 #include "model/eras.h"
 #include "scenario/scenario.h"
+#include "scenario/second_document.h"
 #include "scenario/shown_text.h"
 #include "scenario/step_text.h"
 
@@ -401,10 +402,10 @@ Scenario read(const std::string& text, const std::string& file, std::optional<u6
     throw StepTextError{
         {1, 1}, fmt::format("found {} bytes, expected at most {}", text.size(), kMaxScenarioBytes)};
   const Source source(text);
-  const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-  if (documents.size() > 1)
-    throw StepTextError{mark_of(documents[1]), "found a second document, expected one"};
-  const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
+  const YAML::Node root = YAML::Load(text);
+  if (root.IsMap())
+    if (const auto second = second_document(text))
+      throw StepTextError{*second, "found a second document, expected one"};
   YAML::Node version, machine, rules, processes, steps;
   for_each_key(root, "a scenario",
                [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) {
