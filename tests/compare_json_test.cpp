@@ -33,7 +33,7 @@ TEST(CompareJson, EveryBuiltinFitsTheSchema) {
 
 TEST(CompareJson, FlushesThatAreLeftOutAreCountedNotRows) {
   const std::vector<Comparison> runs{run("dataloader", {"v6.17.5"})};
-  for (const std::size_t rows : {0, 1, 3, 1000}) {
+  for (const std::size_t rows : std::initializer_list<std::size_t>{0, 1, 3, 1000}) {
     const auto json = compare_json(runs, rows, nullptr);
     const auto& era = json["runs"][0]["eras"][0];
     u64 listed = 0;
