@@ -14,6 +14,18 @@ function(hvtlb_options target)
   endif()
 endfunction()
 
+# hvtlb_parse_once(TARGET HEADERS... | REUSE_FROM OTHER): heavy template headers, parsed once. With clang
+# only: GCC instantiates again in every file what is pending in a precompiled header, and is slower.
+function(hvtlb_parse_once target)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    if(ARGV1 STREQUAL REUSE_FROM)
+      target_precompile_headers(${target} REUSE_FROM ${ARGV2})
+    else()
+      target_precompile_headers(${target} PRIVATE ${ARGN})
+    endif()
+  endif()
+endfunction()
+
 # Code whose speed does not matter and whose headers are heavy (command line, JSON, most tests) is not
 # optimised: half the time of ./check would go there.
 function(hvtlb_fast_to_compile target)

@@ -16,8 +16,14 @@ class Classes {
   /// It belongs to the class.
   void add(const std::string& name, bool belongs) { counts_[name] += belongs ? 1 : 0; }
 
-  /// Prints all classes with their shares; GoogleTest fails for one below `least` (of 1).
+  /// Whether there were so many cases that a class that is missing is no accident.
+  bool enough() const { return cases_ >= kEnoughCases; }
+
+  /// Prints all classes with their shares; when there were enough cases, GoogleTest fails for one
+  /// below `least` (of 1).
   void expect_at_least(double least) const;
+
+  static constexpr u64 kEnoughCases = 1000;
 
  private:
   u64 cases_ = 0;
