@@ -23,7 +23,7 @@ namespace {
 /// What runs without an argument: the regression with its three states of the other CPUs.
 constexpr std::string_view kRegression = "regression";
 
-struct Options {
+struct CompareArguments {
   std::string scenario{kRegression};
   std::vector<std::string> eras;
   std::vector<std::string> set;
@@ -126,7 +126,7 @@ std::optional<CostModel> cost_model(const std::string& text, std::string& error)
 }
 
 /// The rules to run: those of the command line, else the scenario's own era beside the fix.
-std::vector<NamedRules> chosen_rules(const Options& options, const Scenario& scenario,
+std::vector<NamedRules> chosen_rules(const CompareArguments& options, const Scenario& scenario,
                                      std::string& error) {
   std::vector<std::string> names = options.eras;
   if (const auto twice = named_twice(names)) {
@@ -151,7 +151,7 @@ std::vector<NamedRules> chosen_rules(const Options& options, const Scenario& sce
 }
 
 /// Says so when the eras of the command line leave the scenario's own rules out.
-void note_unused_rules(const Options& options, const Scenario& scenario) {
+void note_unused_rules(const CompareArguments& options, const Scenario& scenario) {
   if (options.eras.empty() || scenario.era.empty() ||
       std::find(options.eras.begin(), options.eras.end(), scenario.era) != options.eras.end())
     return;
@@ -162,7 +162,7 @@ void note_unused_rules(const Options& options, const Scenario& scenario) {
 }
 
 /// Why this cannot be printed as one scenario, or nothing.
-std::string not_printable(const Options& options, std::size_t nr_sizes) {
+std::string not_printable(const CompareArguments& options, std::size_t nr_sizes) {
   if (scenario_names(options.scenario).size() > 1)
     return fmt::format(
         "--print-scenario: found {}, which is three, expected one scenario: "
@@ -205,7 +205,7 @@ int write_html(const std::string& path, const std::vector<Comparison>& runs) {
   return kExitHolds;
 }
 
-int run(const Options& options) {
+int run_compare(const CompareArguments& options) {
   if (options.list) {
     list_builtin();
     return kExitHolds;
@@ -271,7 +271,7 @@ int run(const Options& options) {
 Command make_compare(CLI::App& app) {
   CLI::App* sub = app.add_subcommand(
       "compare", "The main job: one scenario under two or more eras, before and after the fix");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareArguments>();
   sub->add_option("SCENARIO", options->scenario,
                   "a scenario file (- is standard input) or a built-in's name")
       ->capture_default_str();
@@ -306,7 +306,7 @@ Command make_compare(CLI::App& app) {
       "  hvtlb compare --cpus 32,96\n"
       "  hvtlb compare dataloader --era v6.4 --era v6.17.5 --era filtered",
       kMaxCpus, kMaxMms, kMaxRepeats, kMaxOperations, kMaxScenarioSteps, kMaxScenarioBytes));
-  return {sub, [options] { return run(*options); }};
+  return {sub, [options] { return run_compare(*options); }};
 }
 
 }  // namespace hvtlb::cli

@@ -13,7 +13,7 @@
 namespace hvtlb::cli {
 namespace {
 
-struct Options {
+struct ErasArguments {
   std::vector<std::string> names;
   bool json = false;
 };
@@ -106,7 +106,7 @@ int print_difference(const Era& a, const Era& b, bool json) {
   return kExitHolds;
 }
 
-int run(const Options& options) {
+int run_eras(const ErasArguments& options) {
   if (const auto twice = named_twice(options.names)) {
     fmt::print(stderr, "hvtlb eras: found the era '{}' twice\n", shown_text(*twice));
     return kExitUsage;
@@ -137,11 +137,11 @@ int run(const Options& options) {
 
 Command make_eras(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("eras", "The table of eras and their rules");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ErasArguments>();
   sub->add_option("ERA", options->names, "only these; two: only what differs")->expected(0, 64);
   sub->add_flag("--json", options->json, "one JSON object (docs/schema/eras.json)");
   sub->footer("Example: hvtlb eras v6.17.5 filtered");
-  return {sub, [options] { return run(*options); }};
+  return {sub, [options] { return run_eras(*options); }};
 }
 
 }  // namespace hvtlb::cli

@@ -17,7 +17,7 @@
 namespace hvtlb::cli {
 namespace {
 
-struct Options {
+struct ReplayArguments {
   std::string file;
   std::vector<std::string> eras{std::string(kEraBeforeFix), std::string(kEraWithFix)};
   std::vector<std::string> set;
@@ -39,14 +39,14 @@ std::string shown_name(const std::string& file) {
 }
 
 /// The machine's CPUs: as the user says, as the header says, or the highest that the file names.
-u32 nr_cpus(const Options& options, const TraceReader& reader) {
+u32 nr_cpus(const ReplayArguments& options, const TraceReader& reader) {
   if (options.cpus != 0) return options.cpus;
   if (reader.stats().header_cpus) return *reader.stats().header_cpus;
   return options.file == "-" ? 0 : count_trace_cpus(options.file);
 }
 
 /// Fills the eras; an error is one line.
-std::string choose_eras(const Options& options, ReplayOptions& replay) {
+std::string choose_eras(const ReplayArguments& options, ReplayOptions& replay) {
   std::string error;
   const auto recorded = named_rules(options.recorded_era, {}, error);
   if (!recorded) return "--recorded-era: " + error;
@@ -70,7 +70,7 @@ int exit_code(const ReplayResult& result) {
 
 /// Prints single flushes as they come, so that a long recording needs no memory for them: text
 /// lines, or the head of the JSON object.
-Replay::OnFlush flush_printer(const Options& options, const ReplayOptions& replay) {
+Replay::OnFlush flush_printer(const ReplayArguments& options, const ReplayOptions& replay) {
   if (!options.flushes) return {};
   if (options.json)
     return [first = true](const ReplayedFlush& flush) mutable {
@@ -83,7 +83,7 @@ Replay::OnFlush flush_printer(const Options& options, const ReplayOptions& repla
       [names](const ReplayedFlush& flush) { fmt::print("{}", replayed_flush_text(flush, names)); };
 }
 
-void print_result(const Options& options, const ReplayResult& result) {
+void print_result(const ReplayArguments& options, const ReplayResult& result) {
   const std::string name = shown_name(options.file);
   if (!options.json) {
     fmt::print("{}{}", options.flushes ? "\n" : "", replay_text(result, {name, options.top}));
@@ -93,7 +93,7 @@ void print_result(const Options& options, const ReplayResult& result) {
   fmt::print("{}\n", options.flushes ? "\n  ],\n  " + object.substr(object.find('"')) : object);
 }
 
-int run(const Options& options) {
+int run_replay(const ReplayArguments& options) {
   ReplayOptions replay_options;
   if (const std::string error = choose_eras(options, replay_options); !error.empty())
     return usage(error);
@@ -141,7 +141,7 @@ int run(const Options& options) {
 Command make_replay(CLI::App& app) {
   CLI::App* sub = app.add_subcommand(
       "replay", "A recorded trace: what each flush reached, and would have reached");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayArguments>();
   sub->add_option("TRACE", options->file, "ftrace text; - is standard input")->required();
   sub->add_option("--era", options->eras, "an era to compare with, on Hyper-V (repeatable)")
       ->allow_extra_args(false)
@@ -168,7 +168,7 @@ Command make_replay(CLI::App& app) {
       "Exit codes: 0 replayed, 1 bad usage or unreadable, 2 too little to answer, 3 P1 to P4\n"
       "violated in the model. How to record: docs/replay.md.\n"
       "Example: hvtlb replay --flushes trace.txt");
-  return {sub, [options] { return run(*options); }};
+  return {sub, [options] { return run_replay(*options); }};
 }
 
 }  // namespace hvtlb::cli

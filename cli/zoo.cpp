@@ -13,7 +13,7 @@ namespace {
 
 using zoo::Entry;
 
-struct Options {
+struct ZooArguments {
   std::string id;
   std::vector<std::string> ids;
   bool json = false;
@@ -49,7 +49,7 @@ Json entry_json(const Entry& entry) {
           {"sign", sign_text(entry)}};
 }
 
-int list(const Options& options) {
+int list(const ZooArguments& options) {
   if (options.json) {
     Json all = Json::array();
     for (const Entry& entry : zoo::entries()) all.push_back(entry_json(entry));
@@ -86,7 +86,7 @@ void show_host(const Entry& entry) {
   fmt::print("The call, for `hvtlb decode` (which has no fault):\n{}\n", line.dump());
 }
 
-int show(const Options& options) {
+int show(const ZooArguments& options) {
   const Entry* entry = find_or_say(options.id);
   if (entry == nullptr) return kExitUsage;
   if (options.json) {
@@ -108,7 +108,7 @@ int show(const Options& options) {
   return kExitHolds;
 }
 
-int run(const Options& options) {
+int run_zoo(const ZooArguments& options) {
   std::vector<const Entry*> chosen;
   for (const std::string& id : options.ids) {
     const Entry* entry = find_or_say(id);
@@ -161,7 +161,7 @@ int run(const Options& options) {
 Command make_zoo(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("zoo", "The bug zoo: known faults, each with what finds it");
   sub->require_subcommand(1);
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ZooArguments>();
   CLI::App* list_sub = sub->add_subcommand("list", "All entries");
   CLI::App* show_sub = sub->add_subcommand("show", "One entry: history, rules, scenario");
   show_sub->add_option("ID", options->id, "an entry, for example Z07-plain")->required();
@@ -175,7 +175,7 @@ Command make_zoo(CLI::App& app) {
       "Example: hvtlb zoo run Z06");
   return {sub, [options, list_sub, show_sub] {
             if (list_sub->parsed()) return list(*options);
-            return show_sub->parsed() ? show(*options) : run(*options);
+            return show_sub->parsed() ? show(*options) : run_zoo(*options);
           }};
 }
 

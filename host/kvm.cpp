@@ -11,7 +11,7 @@ namespace hvtlb::host {
 namespace {
 
 /// KVM_HV_TLB_FLUSH_FIFO_SIZE - 1: one place stays free for "everything".
-constexpr u32 kMostEntries = 15;
+constexpr u32 kKvmMostEntries = 15;
 /// KVM_HV_TLB_FLUSHALL_ENTRY: a guest that sends it as an entry asks for everything.
 constexpr u64 kFlushAllEntry = ~u64{0};
 
@@ -77,8 +77,8 @@ Reaction react_kvm(const Call& call) {
     set.name(0, mask);
   }
 
-  const bool long_list = control.rep_count() > kMostEntries && !call.faults.long_list_cut;
-  const u32 entries = std::min(control.rep_count(), kMostEntries);
+  const bool long_list = control.rep_count() > kKvmMostEntries && !call.faults.long_list_cut;
+  const u32 entries = std::min(control.rep_count(), kKvmMostEntries);
   if (!shape->list || long_list) {
     reaction.everything = true;  // and a long list is not read, so that it need not be there
   } else {

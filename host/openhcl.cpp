@@ -10,7 +10,7 @@ namespace hvtlb::host {
 namespace {
 
 /// More entries than this, or more pages beyond the first in any entry, and it flushes everything.
-constexpr u32 kMostEntries = 16;
+constexpr u32 kOpenhclMostEntries = 16;
 constexpr u64 kMostAdditionalPages = 16;
 
 /// dispatch_inner() up to the call of the handler: the status, or success.
@@ -48,7 +48,7 @@ void flush_list(Control control, CallShape shape, const Input& input, bool exten
   const u32 first = control.rep_start();
   const std::size_t list_at =
       shape.header_bytes() + 8 * std::size_t{control.variable_header_words()};
-  reaction.everything = control.rep_count() - first > kMostEntries;
+  reaction.everything = control.rep_count() - first > kOpenhclMostEntries;
   for (u32 rep = first; rep < control.rep_count() && !reaction.everything; ++rep) {
     const u64 entry = input.word(list_at + 8 * std::size_t{rep});
     const u64 additional = extended ? extended_additional(entry) : plain_range(entry).pages - 1;
