@@ -15,6 +15,16 @@ std::string_view name_of(Excess excess) {
   return kNames[static_cast<unsigned>(excess)];
 }
 
+void FlushRecord::begin(const FlushTlbInfo& info, std::span<const u64> mask_words, u32 nr_cpus) {
+  request = info;
+  mask.assign_words(mask_words, nr_cpus);
+  for (CpuMask* set : {&needed, &native, &sent, &by_ipi}) set->assign_empty(nr_cpus);
+  for (CpuMask& set : excess) set.assign_empty(nr_cpus);
+  outcome = Outcome::kNone;
+  trim = swept_by_all = fell_back = false;
+  hypercalls.clear();
+}
+
 bool FlushRecorder::needs(Cpu cpu, const FlushTlbInfo& info) const {
   if (!kernel_.guest.online(cpu)) return false;
   if (info.has_mm) {
@@ -38,10 +48,7 @@ Excess FlushRecorder::classify(Cpu cpu) const {
 
 void FlushRecorder::targets_chosen(Cpu self, std::span<const u64> mask, const FlushTlbInfo& info) {
   const u32 nr_cpus = kernel_.guest.nr_cpus;
-  record_ = FlushRecord{};
-  record_.request = info;
-  record_.mask = CpuMask::from_words(mask, nr_cpus);
-  record_.needed = record_.native = record_.sent = CpuMask(nr_cpus);
+  record_.begin(info, mask, nr_cpus);
   class_of_.resize(nr_cpus);
   const bool unconditional = reaches_whole_mask(kernel_, self, info);
   for (Cpu cpu = 0; cpu < nr_cpus; ++cpu) {
@@ -85,9 +92,8 @@ void FlushRecorder::called(Cpu, u64 control, std::span<const u64> input, const H
 }
 
 void FlushRecorder::returned(Cpu, const FlushTlbInfo&) {
-  for (CpuMask& mask : record_.excess) mask = CpuMask(record_.sent.size());
-  (record_.sent - record_.needed).for_each([&](Cpu cpu) {
-    record_.excess[static_cast<u32>(class_of_[cpu])].set(cpu);
+  record_.sent.for_each([&](Cpu cpu) {
+    if (!record_.needed.test(cpu)) record_.excess[static_cast<u32>(class_of_[cpu])].set(cpu);
   });
   sink_(record_);
 }

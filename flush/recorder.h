@@ -46,6 +46,9 @@ struct FlushRecord {
   std::vector<HypercallRecord> hypercalls;
   CpuMask excess[kNrExcess];  ///< `sent` without `needed`, by class
 
+  /// As of a flush that begins. Keeps the memory of the one before.
+  void begin(const FlushTlbInfo& info, std::span<const u64> mask_words, u32 nr_cpus);
+
   CpuMask missed() const { return needed - sent; }
   u32 nr_ipis() const { return by_ipi.count(); }
   u32 nr_excess() const { return (sent - needed).count(); }

@@ -28,7 +28,7 @@ Intent::Intent(const Guest& guest, const Rules& rules, const FlushTlbInfo& info,
   const CpuSet mask = set_of(guest.mm(mask_of).cpumask);
   const bool fixed = rules.hv_targets == HypervTargets::kNativePredicate;
   for (Cpu cpu = 0; cpu < guest.nr_cpus; ++cpu)
-    named[cpu] = mask[cpu] && is_named(guest, rules, cpu, info);
+    if (mask[cpu] && is_named(guest, rules, cpu, info)) named.set(cpu);
   CpuSet remote = named;
   remote.reset(info.initiating_cpu);
   native_trim = info.trim_cpumask;
@@ -38,7 +38,8 @@ Intent::Intent(const Guest& guest, const Rules& rules, const FlushTlbInfo& info,
     native_trim = info.has_mm;
   }
   for (Cpu cpu = 0; cpu < guest.nr_cpus; ++cpu)
-    native[cpu] = mask[cpu] && guest.online(cpu) && natively(guest, rules, cpu, info, native_trim);
+    if (mask[cpu] && guest.online(cpu) && natively(guest, rules, cpu, info, native_trim))
+      native.set(cpu);
   const CpuSet present = set_of(guest.cpu_present_mask);
   const CpuSet& format_from = fixed ? named : mask;
   if (format_from == present) {
@@ -49,8 +50,8 @@ Intent::Intent(const Guest& guest, const Rules& rules, const FlushTlbInfo& info,
   bool ex = false;
   for (Cpu cpu = 0; cpu < guest.nr_cpus; ++cpu) {
     const u32 vp = guest.vp_index[cpu];
-    if (format_from[cpu]) last_vp = vp;  // of the last member, lazy or not
-    if (!named[cpu]) continue;
+    if (format_from.test(cpu)) last_vp = vp;  // of the last member, lazy or not
+    if (!named.test(cpu)) continue;
     cannot_name |= vp == kVpInvalid;
     ex |= vp != kVpInvalid && vp >= kPlainVps;
   }

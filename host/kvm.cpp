@@ -26,6 +26,7 @@ bool refuses_control(Control control, CallShape shape) {
 /// looked at, so extended entries are taken for plain ones.
 void flush_entries(const Input& input, std::size_t at, u32 count, const Faults& faults,
                    Reaction& reaction) {
+  reaction.ranges.reserve(count);
   for (u32 entry = 0; entry < count; ++entry, at += 8) {
     const u64 value = input.word(at);
     if (value == kFlushAllEntry) {

@@ -49,6 +49,7 @@ void flush_list(Control control, CallShape shape, const Input& input, bool exten
   const std::size_t list_at =
       shape.header_bytes() + 8 * std::size_t{control.variable_header_words()};
   reaction.everything = control.rep_count() - first > kOpenhclMostEntries;
+  if (!reaction.everything) reaction.ranges.reserve(control.rep_count() - first);
   for (u32 rep = first; rep < control.rep_count() && !reaction.everything; ++rep) {
     const u64 entry = input.word(list_at + 8 * std::size_t{rep});
     const u64 additional = extended ? extended_additional(entry) : plain_range(entry).pages - 1;

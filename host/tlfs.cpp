@@ -78,6 +78,7 @@ VpSet read_set(Control control, CallShape shape, const Input& input, bool all_fl
 
 std::vector<Range> read_list(Control control, CallShape shape, const Input& input, bool extended) {
   std::vector<Range> ranges;
+  ranges.reserve(control.rep_count() - control.rep_start());
   const std::size_t list_at =
       shape.header_bytes() + 8 * std::size_t{control.variable_header_words()};
   for (u32 rep = control.rep_start(); rep < control.rep_count(); ++rep) {

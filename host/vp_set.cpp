@@ -25,6 +25,7 @@ std::vector<u32> VpSet::named() const {
 
 std::vector<u32> VpSet::among(std::span<const u32> existing) const {
   std::vector<u32> found;
+  found.reserve(existing.size());  // one allocation, whatever is named
   for (const u32 vp : existing)
     if (names(vp)) found.push_back(vp);
   if (!std::is_sorted(found.begin(), found.end())) std::sort(found.begin(), found.end());

@@ -21,9 +21,21 @@ class CpuMask {
   template <class Words>
   static CpuMask from_words(const Words& words, u32 nr_cpus) {
     CpuMask mask;
-    mask.bits_.append(words.begin(), words.end());
-    mask.bits_.resize(nr_cpus);
+    mask.assign_words(words, nr_cpus);
     return mask;
+  }
+
+  /// The same in place: a set that is filled again and again allocates once.
+  template <class Words>
+  void assign_words(const Words& words, u32 nr_cpus) {
+    bits_.clear();
+    bits_.append(words.begin(), words.end());
+    bits_.resize(nr_cpus);
+  }
+  /// An empty set of that size, in place.
+  void assign_empty(u32 nr_cpus) {
+    bits_.clear();
+    bits_.resize(nr_cpus);
   }
 
   u32 size() const { return static_cast<u32>(bits_.size()); }

@@ -44,8 +44,9 @@ void Inspector::targets_chosen(Cpu self, std::span<const u64> mask, const FlushT
   // What stands behind the input page is somebody else's: whether it is written is asked anew.
   if (HypercallInputPage* page = machine_.guest().input_page(self)) page->words.back() = 0;
   irqs_off_before_ = guest.cpu_tlbstate[self].irqs_off;
-  mask_ = CpuMask::from_words(mask, guest.nr_cpus);
-  meant_targets_ = to_be_trimmed_ = CpuMask(guest.nr_cpus);
+  mask_.assign_words(mask, guest.nr_cpus);
+  meant_targets_.assign_empty(guest.nr_cpus);
+  to_be_trimmed_.assign_empty(guest.nr_cpus);
   Kernel<SequentialPolicy> k{machine_.guest(), meant_, machine_.policy()};
   const bool everybody = reaches_whole_mask(k, self, info);
   mask_.for_each([&](Cpu cpu) {
@@ -58,9 +59,9 @@ void Inspector::targets_chosen(Cpu self, std::span<const u64> mask, const FlushT
     const bool elsewhere = info.has_mm && shared.loaded_mm != info.mm;
     if (elsewhere && shared.is_lazy == 0 && guest.online(cpu)) to_be_trimmed_.set(cpu);
   });
-  const CpuMask present = CpuMask::from_words(guest.cpu_present_mask, guest.nr_cpus);
+  present_.assign_words(guest.cpu_present_mask, guest.nr_cpus);
   const bool by_mask = meant_.hv_format_from == HypervFormatFrom::kMask;
-  if ((by_mask ? mask_ : meant_targets_) == present) meant_targets_ = present;
+  if ((by_mask ? mask_ : meant_targets_) == present_) meant_targets_ = present_;
 }
 
 void Inspector::flushed_locally(Cpu cpu, const FlushTlbInfo& info) {
@@ -112,14 +113,17 @@ void Inspector::add(const FlushRecord& record) {
 /// P5, as far as it is a verdict: whoever needs the flush is reached, and the fix reaches exactly
 /// the native set outside its named exceptions.
 void Inspector::judge(const FlushRecord& record) {
-  if (const CpuMask missed = record.missed(); missed.any())
+  if (!record.needed.is_subset_of(record.sent)) {
+    const CpuMask missed = record.missed();
     report(Property::kP5, missed.first(), record.request.mm,
            fmt::format("CPUs {} needed the flush and were not reached", missed.to_list()));
+  }
   if (meant_.hv_targets != HypervTargets::kNativePredicate || !machine_.guest().hyperv) return;
   const bool exception = record.request.freed_tables || record.trim || record.fell_back ||
                          record.outcome == Outcome::kLocal || record.outcome == Outcome::kNone;
+  if (exception) return;
   const CpuMask sent = record.sent & online();
-  if (!exception && sent != record.native)
+  if (sent != record.native)
     report(Property::kP5, record.request.initiating_cpu, record.request.mm,
            fmt::format("CPUs {} were reached, natively it were CPUs {}", sent.to_list(),
                        record.native.to_list()));

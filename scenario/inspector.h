@@ -69,6 +69,7 @@ class Inspector final : public Observer {
   std::set<MmId> empty_set_sent_;  ///< mms with an EX call without banks; kInitMm: for all mms
   // Of the flush that runs
   CpuMask mask_;
+  CpuMask present_;
   CpuMask meant_targets_;
   CpuMask to_be_trimmed_;  // what P6 asks of a trim round
   u64 irqs_off_before_ = 0;

@@ -1,6 +1,7 @@
 #include "scenario/machine.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "model/hotplug.h"
@@ -61,31 +62,44 @@ OpError Machine::apply(const Op& op) {
   if (const OpError error = check(op); error != OpError::kNone) return error;
   const bool may_wait = op.kind == OpKind::kFlushMmRange || op.kind == OpKind::kBatchFlush ||
                         op.kind == OpKind::kEnableLam;
-  if (may_wait && nr_inside_temporary_mm_ != 0) return run_or_refuse(op);
+  if (may_wait && may_wait_for_temporary_mm(op)) return run_or_refuse(op);
   run(op);
+  assert(!policy_.waits_for);
   if (!dying_.empty()) free_dropped_mms();
   return OpError::kNone;
 }
 
+/// Whether a CPU inside a temporary mm is in the mask that the operation sends to: IPIs go to no
+/// other CPU, whatever the rules.
+bool Machine::may_wait_for_temporary_mm(const Op& op) const {
+  if (nr_inside_temporary_mm_ == 0) return false;
+  const auto& mask = op.kind == OpKind::kBatchFlush  ? batch_.cpumask
+                     : op.kind == OpKind::kEnableLam ? guest_.mm(truth_.uses(op.cpu)).cpumask
+                                                     : guest_.mm(op.mm).cpumask;
+  const CpuMask sent_to = CpuMask::from_words(mask, guest_.nr_cpus);  // the batch's may be empty
+  for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu)
+    if (guest_.cpu_tlbstate[cpu].temporary_mm_prev && sent_to.test(cpu)) return true;
+  return false;
+}
+
 /// Tries the operation unseen, takes it back, and runs it only when it waited for nobody.
 OpError Machine::run_or_refuse(const Op& op) {
-  const Guest guest = guest_;
-  const Truth truth = truth_;
-  const TlbBatch batch = batch_;
-  const auto pending = policy_.pending;
-  const auto violations = policy_.violations;
-  const u64 nr_violations = policy_.nr_violations;
+  before_.guest = guest_;
+  before_.truth = truth_;
+  before_.batch = batch_;
+  before_.pending = policy_.pending;
+  before_.violations = policy_.violations;
+  before_.nr_violations = policy_.nr_violations;
   Observer* const observer = std::exchange(policy_.observer, nullptr);
-  policy_.waits_for.reset();
   run(op);
   policy_.observer = observer;
-  guest_ = guest;
-  truth_ = truth;
-  batch_ = batch;
-  policy_.pending = pending;
-  policy_.violations = violations;
-  policy_.nr_violations = nr_violations;
-  if (policy_.waits_for) return OpError::kIpiInsideTemporaryMm;
+  guest_ = *before_.guest;
+  truth_ = *before_.truth;
+  batch_ = before_.batch;
+  policy_.pending = before_.pending;
+  policy_.violations = before_.violations;
+  policy_.nr_violations = before_.nr_violations;
+  if (std::exchange(policy_.waits_for, std::nullopt)) return OpError::kIpiInsideTemporaryMm;
   run(op);
   if (!dying_.empty()) free_dropped_mms();
   return OpError::kNone;

@@ -1,7 +1,7 @@
 // A whole machine that runs operations in sequence: guest, rules, hardware truth, host.
 #pragma once
 
-#include <memory>
+#include <optional>
 
 #include "flush/flush_tlb.h"
 #include "flush/named_targets.h"
@@ -45,9 +45,21 @@ class Machine {
  private:
   OpError check(const Op& op) const;
   void run(const Op& op);
+  bool may_wait_for_temporary_mm(const Op& op) const;
   OpError run_or_refuse(const Op& op);
   void visit_user_mode(Cpu cpu);
   void free_dropped_mms();
+
+  /// What an operation that is taken back has changed. Kept for its memory: a copy in place costs
+  /// a tenth of a new one.
+  struct Before {
+    std::optional<Guest> guest;
+    std::optional<Truth> truth;
+    TlbBatch batch;
+    std::vector<SequentialPolicy::Pending> pending;
+    std::vector<Violation> violations;
+    u64 nr_violations = 0;
+  };
 
   Rules rules_;
   Guest guest_;
@@ -59,6 +71,7 @@ class Machine {
   std::vector<MmId> dying_;
   MmId last_new_mm_ = kInitMm;
   u32 nr_inside_temporary_mm_ = 0;
+  Before before_;
   std::vector<MmId> used_before_temporary_;  // by CPU: what its task uses
 };
 

@@ -26,6 +26,7 @@ WireChecker::WireChecker(const Guest& guest) : guest_(guest), existing_vps_(exis
 
 std::vector<u32> WireChecker::vps_of(const CpuMask& targets) const {
   std::vector<u32> vps;
+  vps.reserve(targets.count());
   targets.for_each([&](Cpu cpu) {
     if (guest_.present(cpu) && guest_.vp_index[cpu] != kVpInvalid)
       vps.push_back(guest_.vp_index[cpu]);

@@ -9,7 +9,7 @@
 namespace hvtlb {
 namespace {
 
-constexpr std::size_t kBufferBytes = 1024 * 1024;
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 static_assert(kBufferBytes > 2 * std::size_t{kMaxTraceLine});
 
 }  // namespace
