@@ -100,7 +100,6 @@ void arch_tlbbatch_add_pending(Kernel<P>& k, Cpu self, TlbBatch& batch, MmId mm_
 /// skipped, nothing trims.
 template <MemoryPolicy P>
 void arch_tlbbatch_flush(Kernel<P>& k, Cpu self, TlbBatch& batch) {
-  batch.cpumask.resize(words_for(k.guest.nr_cpus));
   FlushTlbInfo info;
   info.initiating_cpu = self;
   if (!batch.flush_required) {

@@ -39,7 +39,6 @@ void append(std::vector<CachePatch>& patches, const CachePatch& patch) {
 
 /// Drops the patches that are not newer than `version`: they stand in front.
 void drop_until(std::vector<CachePatch>& patches, u64 version) {
-  if (patches.empty()) return;
   const auto newer = std::find_if(patches.begin(), patches.end(),
                                   [&](const CachePatch& p) { return p.version > version; });
   patches.erase(patches.begin(), newer);

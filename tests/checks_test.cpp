@@ -195,6 +195,9 @@ TEST(Checks, RulesWithOneFieldBrokenAreFound) {
 TEST(Checks, OneLineSaysItAll) {
   EXPECT_EQ(to_string(Violation{Property::kP2, 3, 4, 0x5123, "because"}),
             "P2 (no walk of a freed table): CPU 3, mm 4, page 0x5000: because");
+  EXPECT_EQ(to_string(Violation{Property::kP3, 1, 2, 0x1fff, "x"}),
+            "P3 (generation honesty): CPU 1, mm 2, page 0x1000: x");
+  EXPECT_EQ(to_string(Violation{Property::kP4, 1, 2, 0, "x"}), "P4 (membership): CPU 1, mm 2: x");
   EXPECT_EQ(name_of(Property::kP8), "P8");
   EXPECT_EQ(meaning_of(Property::kP1), "no missed flush");
 }

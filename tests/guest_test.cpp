@@ -32,6 +32,14 @@ TEST(Guest, EveryCpuStartsOnInitMm) {
   EXPECT_EQ(guest.mm(kInitMm).pgd, 0x1000u);
 }
 
+TEST(Guest, AnInputPageHasItsWordsAndOneThatStandsBehindIt) {
+  Guest guest(shape(2));
+  EXPECT_EQ(guest.input_page(1)->words.size(), 4096u / 8 + 1);
+  guest.input_page(1)->words[3] = 7;
+  EXPECT_EQ(guest.input_page(1)->words[3], 7u) << "it keeps its bytes";
+  EXPECT_EQ(guest.input_page(0)->words[3], 0u) << "each CPU has its own";
+}
+
 TEST(Guest, ANewMmHasAnEmptyMaskAndATrimRoundASecondAway) {
   MachineShape s = shape(65);
   s.jiffies = 5000;
@@ -97,6 +105,23 @@ TEST(Guest, InputPagesKeepTheirBytesAndMayBeMissing) {
   EXPECT_EQ(guest.input_page(0)->words[511], 0u);
   guest.input_pages = false;
   EXPECT_EQ(guest.input_page(1), nullptr);
+}
+
+TEST(Guest, CpusAreFoundInTheirWords) {
+  MachineShape s = shape(130);
+  s.present = CpuMask(130);
+  s.present->set_all();
+  s.present->reset(127);
+  s.online = s.present;
+  s.online->reset(64);
+  Guest guest(s);
+  const MmId id = guest.new_mm();
+  guest.mm(id).cpumask[2] = 0b10;
+  for (Cpu cpu = 0; cpu < 130; ++cpu) {
+    EXPECT_EQ(guest.present(cpu), cpu != 127) << cpu;
+    EXPECT_EQ(guest.online(cpu), cpu != 127 && cpu != 64) << cpu;
+    EXPECT_EQ(guest.in_cpumask(id, cpu), cpu == 129) << cpu;
+  }
 }
 
 }  // namespace

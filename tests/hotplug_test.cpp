@@ -78,5 +78,14 @@ TEST(Hotplug, AnMmThatComesBackIsFlushed) {
   EXPECT_EQ(box.violated(), "");
 }
 
+TEST(Hotplug, OneGoesTheOthersStayAsTheyAre) {
+  Box box("v6.17.5", native(4));
+  box.offline(1);
+  box.offline(2);
+  EXPECT_EQ(box.machine.guest().cpu_online_mask[0], 0b1001u);
+  box.online(1);
+  EXPECT_EQ(box.machine.guest().cpu_online_mask[0], 0b1011u);
+}
+
 }  // namespace
 }  // namespace hvtlb

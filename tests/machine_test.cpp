@@ -79,6 +79,17 @@ TEST_F(MachineTest, MmsThatDoNotExistOrHaveNoUser) {
   refused({.kind = OpKind::kDropMm, .mm = kInitMm}, OpError::kNotForInitMm);
 }
 
+TEST(MachineLimits, AMachineHoldsSoManyMmsAsTheRefusalSays) {
+  Machine machine(native(1), test::rules_of("v6.1"));
+  for (u32 alive = 1; alive < 8192; ++alive)  // init_mm is the first
+    ASSERT_EQ(machine.apply({.kind = OpKind::kNewMm}), OpError::kNone);
+  EXPECT_EQ(machine.apply({.kind = OpKind::kNewMm}), OpError::kTooManyMms);
+  EXPECT_EQ(message_of(OpError::kTooManyMms), "too many mms are alive (limit 8192)");
+  machine.apply({.kind = OpKind::kDropMm, .mm = 77});
+  EXPECT_EQ(machine.apply({.kind = OpKind::kNewMm}), OpError::kNone);
+  EXPECT_EQ(machine.last_new_mm(), 77u);
+}
+
 TEST_F(MachineTest, InsideATemporaryMmNothingElseHappensOnTheCpu) {
   for (OpKind kind :
        {OpKind::kSwitchMm, OpKind::kEnterLazy, OpKind::kLeaveMm, OpKind::kUseTemporaryMm,

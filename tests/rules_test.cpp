@@ -55,6 +55,10 @@ TEST(Rules, RefusalsSayWhatWasFoundAndWhatWasExpected) {
   EXPECT_EQ(
       set_rules_field(rules, "no_such=true").find("found the field 'no_such', expected one of"),
       0u);
+  for (const RulesField& field : rules_fields())
+    EXPECT_NE(set_rules_field(rules, "no_such=true").find(fmt::format(" {}", field.name)),
+              std::string::npos)
+        << "the list has all of them";
   EXPECT_EQ(rules, Rules{}) << "nothing was changed";
 }
 

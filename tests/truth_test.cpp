@@ -213,5 +213,28 @@ TEST_F(TruthTest, ForgottenChangesCountAsStale) {
   EXPECT_FALSE(old(kAll));
 }
 
+TEST_F(TruthTest, WhetherToEmptyAPcidIsAWaste) {
+  const u64 loaded = 0x100002;
+  EXPECT_TRUE(truth.holds_only_new(0, loaded));
+  EXPECT_FALSE(truth.holds_only_new(0, 0x100003)) << "nothing under that PCID";
+  EXPECT_FALSE(truth.holds_only_new(0, 0x200002)) << "another mm's";
+  EXPECT_FALSE(truth.holds_only_new(1, loaded)) << "another CPU's";
+  truth.pte_change(1, kPage0, false);
+  EXPECT_FALSE(truth.holds_only_new(0, loaded));
+  truth.write_cr3(0, loaded);
+  EXPECT_TRUE(truth.holds_only_new(0, loaded));
+}
+
+TEST_F(TruthTest, WhatIsForgottenLaterDoesNotCountAgainstWhatWasFlushedBefore) {
+  truth.pte_change(1, kPage0, false);
+  truth.flush_requested(1, 1, kPage0, false);
+  truth.write_cr3(0, 0x100002);
+  truth.flush_returned(1, 1);
+  for (u32 change = 0; change <= kTruthHistory; ++change) truth.pte_change(1, kPage1, false);
+  EXPECT_EQ(truth.behind_generation(0, 2, 1, 1), std::nullopt);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  EXPECT_TRUE(old(kPage1));
+}
+
 }  // namespace
 }  // namespace hvtlb
