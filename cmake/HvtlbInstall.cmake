@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS hvtlb EXPORT hvtlbTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS hvtlb_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY model flush host scenario trace report
+install(DIRECTORY model flush host scenario explore trace report
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hvtlb FILES_MATCHING PATTERN "*.h")
 install(EXPORT hvtlbTargets NAMESPACE hvtlb:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hvtlb)
 

@@ -1,0 +1,259 @@
+#include "explore/engine.h"
+
+#include <bit>
+#include <cassert>
+#include <xxhash.h>
+
+namespace hvtlb::explore {
+namespace {
+
+u64 mixed(u64 history, u64 value) {
+  history = (history ^ value) * 0x9e3779b97f4a7c15;
+  return history ^ history >> 29;
+}
+
+template <class Visit>
+void for_each_member(u32 cpus, Visit visit) {
+  for (; cpus != 0; cpus &= cpus - 1) visit(static_cast<Cpu>(std::countr_zero(cpus)));
+}
+
+}  // namespace
+
+Engine::Engine(System& system, MemoryModel model)
+    : system_(system), memory_(model, system.nr_cpus()), nr_cpus_(system.nr_cpus()) {
+  assert(nr_cpus_ >= 1 && nr_cpus_ <= kMaxExploredCpus);
+  system_.attach(*this);
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu)
+    for (auto& fiber : cpus_[cpu].fibers) fiber = std::make_unique<Fiber>();
+  reset();
+}
+
+Engine::~Engine() {
+  leave();
+}
+
+void Engine::reset() {
+  leave();
+  memory_.clear();
+  system_.reset();
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) {
+    CpuState& state = cpus_[cpu];
+    state.history[0] = state.history[1] = 0;
+    state.handling = state.ended = state.returns_early = false;
+    state.irqs_off = state.ipis_from = state.unanswered = state.effects = 0;
+    state.fibers[0]->start([this, cpu] {
+      system_.run(cpu);
+      cpus_[cpu].ended = true;
+    });
+  }
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) resume(cpu);  // to the first step
+}
+
+/// Routines cannot be dropped in their middle (they own memory): each runs to its end, unseen.
+void Engine::leave() {
+  leaving_ = true;
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu)
+    while (!memory_.empty(cpu)) memory_.drain(cpu);
+  for (const u32 which : {1u, 0u})  // a handler reads what its sender's routine holds
+    for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu)
+      while (!cpus_[cpu].fibers[which]->idle()) cpus_[cpu].fibers[which]->resume();
+  leaving_ = false;
+}
+
+bool Engine::can_run(Cpu cpu) const {
+  const CpuState& state = cpus_[cpu];
+  if (state.ended && !state.handling) return false;
+  const StepKind kind = next_step(cpu).kind;
+  if (needs_empty_buffer(kind)) return memory_.empty(cpu);
+  if (kind == StepKind::kAwaitIpis) return state.unanswered == 0;
+  if (kind == StepKind::kAwaitHost) return state.effects == 0 || state.returns_early;
+  return true;
+}
+
+u64 Engine::enabled() const {
+  u64 actions = 0;
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) {
+    const CpuState& state = cpus_[cpu];
+    if (can_run(cpu)) actions |= Action::run(cpu).bit();
+    if (!memory_.empty(cpu))
+      actions |= Action::drain(cpu).bit();
+    else if (state.irqs_off == 0)
+      for_each_member(state.ipis_from,
+                      [&](Cpu from) { actions |= Action::deliver(cpu, from).bit(); });
+    for_each_member(state.effects, [&](Cpu on) { actions |= Action::effect(on, cpu).bit(); });
+  }
+  return actions;
+}
+
+void Engine::perform(Action action) {
+  assert((enabled() & action.bit()) != 0);
+  const Cpu cpu = action.cpu();
+  switch (action.kind()) {
+    case Action::Kind::kRun: {
+      CpuState& state = cpus_[cpu];
+      history(cpu) = mixed(history(cpu), static_cast<u64>(next_step(cpu).site.line));
+      resume(cpu);
+      if (state.handling && state.fibers[1]->idle()) end_handler(cpu);
+      break;
+    }
+    case Action::Kind::kDrain: {
+      const BufferedStore store = memory_.drain(cpu);
+      if (store.note != 0) system_.arrived(cpu, store.note);
+      break;
+    }
+    case Action::Kind::kDeliver: begin_handler(cpu, action.other()); break;
+    case Action::Kind::kEffect:
+      cpus_[action.other()].effects &= ~(1u << cpu);
+      system_.host_effect(cpu, action.other());
+      break;
+  }
+}
+
+void Engine::replay(std::span<const Action> schedule) {
+  reset();
+  script_ = schedule;
+  while (!script_.empty()) {
+    const Action action = script_.front();
+    script_ = script_.subspan(1);
+    perform(action);
+  }
+}
+
+void Engine::resume(Cpu cpu) {
+  Fiber& fiber = *cpus_[cpu].fibers[cpus_[cpu].handling];
+  if (!fiber.idle()) fiber.resume();
+}
+
+void Engine::begin_handler(Cpu cpu, Cpu sender) {
+  CpuState& state = cpus_[cpu];
+  state.ipis_from &= ~(1u << sender);
+  state.handles_for = sender;
+  state.handling = true;
+  state.history[1] = 0;
+  ++state.irqs_off;
+  state.fibers[1]->start([this, cpu, sender] {
+    cpus_[sender].handler(cpu);
+    take(cpu, {.kind = StepKind::kEndHandler, .site = {"flush_tlb_func", 0}});
+  });
+  resume(cpu);  // to its first step
+}
+
+void Engine::end_handler(Cpu cpu) {
+  CpuState& state = cpus_[cpu];
+  state.handling = false;
+  --state.irqs_off;
+  cpus_[state.handles_for].unanswered &= ~(1u << cpu);
+}
+
+bool Engine::finished() const {
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu)
+    if (runnable(cpu) || !memory_.empty(cpu)) return false;
+  return true;
+}
+
+u32 Engine::settled() const {
+  u32 cpus = 0;
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) cpus |= u32{memory_.empty(cpu)} << cpu;
+  return cpus;
+}
+
+StateHash Engine::hash() const {
+  state_.clear();
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) {
+    const CpuState& state = cpus_[cpu];
+    state_.push_back(state.history[0]);
+    if (state.handling) state_.push_back(state.history[1]);
+    state_.push_back(u64{state.handling} | u64{state.ended} << 1 | u64{state.handles_for} << 2 |
+                     u64{state.irqs_off} << 8 | u64{state.ipis_from} << 16 |
+                     u64{state.unanswered} << 24 | u64{state.effects} << 32 |
+                     u64{memory_.buffer(cpu).size()} << 40);
+    for (const BufferedStore& store : memory_.buffer(cpu)) {
+      state_.push_back(reinterpret_cast<u64>(store.word) ^ u64{store.note} << 48);
+      state_.push_back(store.value);
+    }
+  }
+  system_.append_state(state_);
+  const XXH128_hash_t hash = XXH3_128bits(state_.data(), state_.size() * sizeof(u64));
+  return {hash.low64, hash.high64};
+}
+
+/// Stops until this step is chosen, unless it is what the script says anyway.
+void Engine::take(Cpu cpu, const Step& step) {
+  if (leaving_) return;
+  CpuState& state = cpus_[cpu];
+  state.next[state.handling] = step;
+  if (!script_.empty() && script_.front() == Action::run(cpu)) {
+    assert(can_run(cpu));
+    script_ = script_.subspan(1);
+    history(cpu) = mixed(history(cpu), static_cast<u64>(step.site.line));
+    return;
+  }
+  state.fibers[state.handling]->pause();
+}
+
+u64 Engine::load(Cpu cpu, const u64& word, Site site) {
+  take(cpu, {.kind = StepKind::kLoad, .word = &word, .site = site});
+  const u64 value = memory_.load(cpu, word);
+  history(cpu) = mixed(history(cpu), value);
+  return value;
+}
+
+void Engine::store(Cpu cpu, u64& word, u64 value, Site site, u32 note) {
+  take(cpu, {.kind = StepKind::kStore, .word = &word, .value = value, .site = site});
+  if (leaving_)
+    word = value;
+  else if (memory_.store(cpu, word, value, note) && note != 0)
+    system_.arrived(cpu, note);
+}
+
+u64 Engine::locked(Cpu cpu, u64& word, RmwOp op, u64 value, Site site) {
+  take(cpu, {.kind = StepKind::kLocked, .word = &word, .value = value, .op = op, .site = site});
+  const u64 before = SharedMemory::locked(word, op, value);
+  history(cpu) = mixed(history(cpu), before);
+  return before;
+}
+
+void Engine::step(Cpu cpu, StepKind kind, Site site, u64 value) {
+  take(cpu, {.kind = kind, .value = value, .site = site});
+}
+
+void Engine::irqs_off(Cpu cpu, Site site) {
+  step(cpu, StepKind::kIrqsOff, site);
+  ++cpus_[cpu].irqs_off;
+}
+
+void Engine::irqs_on(Cpu cpu, Site site) {
+  step(cpu, StepKind::kIrqsOn, site);
+  --cpus_[cpu].irqs_off;
+}
+
+void Engine::run_on(Cpu self, u32 targets, std::function<void(Cpu)> handler, Site site) {
+  const u32 remote = targets & ~(1u << self);
+  if (remote != 0) {
+    step(self, StepKind::kSendIpis, site, remote);
+    if (!leaving_) {
+      cpus_[self].handler = handler;
+      cpus_[self].unanswered = remote;
+      for_each_member(remote, [&](Cpu cpu) { cpus_[cpu].ipis_from |= 1u << self; });
+    }
+  }
+  if ((targets >> self & 1) != 0) {
+    irqs_off(self, site);
+    handler(self);
+    irqs_on(self, site);
+  }
+  if (remote != 0) step(self, StepKind::kAwaitIpis, site, remote);
+}
+
+void Engine::await_host(Cpu caller, u32 targets, bool early, Site site) {
+  if (leaving_) return;
+  cpus_[caller].effects |= targets;
+  cpus_[caller].returns_early = early;
+  step(caller, StepKind::kAwaitHost, site, targets);
+}
+
+void Engine::forget(Cpu cpu, u64 value) {
+  history(cpu) = mixed(0x5851f42d4c957f2d, value);
+}
+
+}  // namespace hvtlb::explore

@@ -1,0 +1,106 @@
+// Runs a system one action at a time, in any order that the memory model and the interrupt flags
+// allow.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "explore/fiber.h"
+#include "explore/memory_model.h"
+#include "explore/step.h"
+#include "explore/system.h"
+
+namespace hvtlb::explore {
+
+/// 128 bits of a state. Of n states two share their hash with a probability below n^2 / 2^129.
+struct StateHash {
+  u64 low = 0;
+  u64 high = 0;
+  bool operator==(const StateHash&) const = default;
+};
+
+class Engine {
+ public:
+  /// REQUIRES: 1 to kMaxExploredCpus CPUs. `system` must outlive the engine.
+  Engine(System& system, MemoryModel model);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// The initial state.
+  void reset();
+  /// The actions that are possible now, as a set of numbers. None: all programs have ended, or
+  /// they wait for each other.
+  u64 enabled() const;
+  /// REQUIRES: it is enabled.
+  void perform(Action action);
+  /// The same for a whole schedule, from the initial state.
+  void replay(std::span<const Action> schedule);
+
+  /// Whether every program has ended and every store has arrived.
+  bool finished() const;
+  /// What the CPU does next. REQUIRES: run(cpu) is an action of it.
+  const Step& next_step(Cpu cpu) const { return cpus_[cpu].next[cpus_[cpu].handling]; }
+  bool runnable(Cpu cpu) const { return !cpus_[cpu].ended || cpus_[cpu].handling; }
+  bool handling(Cpu cpu) const { return cpus_[cpu].handling; }
+  bool has_irqs_off(Cpu cpu) const { return cpus_[cpu].irqs_off != 0; }
+  const SharedMemory& memory() const { return memory_; }
+  u32 settled() const;
+  StateHash hash() const;
+
+  // For programs, inside their fibers
+  u64 load(Cpu cpu, const u64& word, Site site);
+  void store(Cpu cpu, u64& word, u64 value, Site site, u32 note = 0);
+  u64 locked(Cpu cpu, u64& word, RmwOp op, u64 value, Site site);
+  /// A step without an access.
+  void step(Cpu cpu, StepKind kind, Site site, u64 value = 0);
+  void irqs_off(Cpu cpu, Site site);
+  void irqs_on(Cpu cpu, Site site);
+  /// Asks every CPU of `targets` to run `handler` and waits for `self`'s own part and for theirs.
+  void run_on(Cpu self, u32 targets, std::function<void(Cpu)> handler, Site site);
+  /// Waits until the call has taken effect on every CPU of `targets`; with `early`, not at all.
+  void await_host(Cpu caller, u32 targets, bool early, Site site);
+  /// The CPU's locals are gone: what it does from here on depends on `value` and on memory.
+  void forget(Cpu cpu, u64 value);
+  /// Whether this execution is being left: nothing that is done now counts.
+  bool leaving() const { return leaving_; }
+
+ private:
+  struct CpuState {
+    std::unique_ptr<Fiber> fibers[2];  // the program's, the handler's
+    Step next[2];
+    u64 history[2];  // of what the routine has read since it knew nothing
+    bool handling;
+    bool ended;
+    u32 irqs_off;
+    Cpu handles_for;
+    u32 ipis_from;  // senders whose IPI has not been taken
+    // As a sender
+    std::function<void(Cpu)> handler;
+    u32 unanswered;
+    // As a caller
+    u32 effects;
+    bool returns_early;
+  };
+
+  void take(Cpu cpu, const Step& step);
+  void resume(Cpu cpu);
+  void begin_handler(Cpu cpu, Cpu sender);
+  void end_handler(Cpu cpu);
+  bool can_run(Cpu cpu) const;
+  void leave();
+  u64& history(Cpu cpu) { return cpus_[cpu].history[cpus_[cpu].handling]; }
+
+  System& system_;
+  SharedMemory memory_;
+  u32 nr_cpus_;
+  std::array<CpuState, kMaxExploredCpus> cpus_{};
+  bool leaving_ = false;
+  std::span<const Action> script_;  // what is still to be replayed
+  mutable std::vector<u64> state_;  // scratch of hash()
+};
+
+}  // namespace hvtlb::explore

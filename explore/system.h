@@ -1,0 +1,37 @@
+// What is explored: a program for every CPU, and the state beyond the words they access.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/checks.h"
+#include "model/types.h"
+
+namespace hvtlb::explore {
+
+class System {
+ public:
+  virtual ~System() = default;
+
+  virtual u32 nr_cpus() const = 0;
+  /// From now on the programs run on this engine.
+  virtual void attach(class Engine& engine) = 0;
+  /// Back to the initial state, in place: words keep their addresses.
+  virtual void reset() = 0;
+  /// The program of a CPU, run in a fiber.
+  virtual void run(Cpu cpu) = 0;
+  /// The store of `cpu` with this note is now visible.
+  virtual void arrived(Cpu cpu, u32 note) = 0;
+  /// The hypercall that `caller` waits for takes effect on `cpu`.
+  virtual void host_effect(Cpu cpu, Cpu caller) = 0;
+  /// Everything that decides what can happen from here on, but for what the engine knows.
+  virtual void append_state(std::vector<u64>& state) const = 0;
+  /// A property that does not hold in this state. `settled` has the CPUs with empty buffers.
+  virtual std::optional<Violation> check(u32 settled) const = 0;
+  /// A word and a value as a counterexample shows them.
+  virtual std::string name_of(const u64* word) const = 0;
+  virtual std::string show(const u64* word, u64 value) const = 0;
+};
+
+}  // namespace hvtlb::explore
