@@ -26,6 +26,14 @@ class HostFlushLog {
     cpus_[(calls_.size() - 1) * nr_words_ + cpu / kBitsPerWord] |= u64{1} << cpu % kBitsPerWord;
   }
 
+  /// All of it as words.
+  void append_state(std::vector<u64>& state) const {
+    state.push_back(calls_.size());
+    for (const Call& call : calls_) state.insert(state.end(), {call.version, call.first_range});
+    for (const AddressRange& range : ranges_) state.insert(state.end(), {range.start, range.end});
+    state.insert(state.end(), cpus_.begin(), cpus_.end());
+  }
+
   /// The newest noted range of `cpu` that touches `page`, if it is at least as new as `version`.
   const AddressRange* touching(Cpu cpu, AddressRange page, u64 version) const {
     for (std::size_t call = calls_.size(); call-- > 0 && calls_[call].version >= version;) {

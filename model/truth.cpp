@@ -338,4 +338,36 @@ std::optional<u64> Truth::behind_generation(Cpu cpu, u64 pcid, MmId id, u64 tlb_
   return std::nullopt;
 }
 
+void Truth::append_state(std::vector<u64>& state) const {
+  const auto events = [&](const TruthEvents& some) {
+    state.push_back(some.size());
+    for (const TruthEvent& event : some)
+      state.insert(state.end(), {event.version, event.tlb_gen, event.range.start, event.range.end,
+                                 u64{event.page_shift} << 2 | u64{event.freed_tables} << 1 |
+                                     u64{event.returned}});
+  };
+  const auto age = [&](const CacheAge& cache) {
+    state.insert(state.end(), {cache.base, cache.patches.size()});
+    for (const CachePatch& each : cache.patches)
+      state.insert(state.end(), {each.range.start, each.range.end, each.version});
+  };
+  state.push_back(now_);
+  for (const TruthMm& mm : mms_) {
+    state.insert(state.end(),
+                 {mm.life, mm.version, mm.forgotten, mm.required_pages, mm.required_walks});
+    events(mm.changes);
+    events(mm.requests);
+  }
+  for (const TruthCpu& hw : cpus_) {
+    state.insert(state.end(), {hw.cr3_slot, hw.pcid, hw.lam_bits, hw.uses, hw.tags.size()});
+    for (const TaggedCache& cache : hw.tags) {
+      state.insert(state.end(), {cache.life, cache.mm_slot, u64{cache.empty}});
+      if (cache.empty) continue;
+      age(cache.pages);
+      age(cache.walks);
+    }
+  }
+  host_flushes_.append_state(state);
+}
+
 }  // namespace hvtlb

@@ -175,6 +175,9 @@ class Truth {
   /// their increments; otherwise the address that it does not (P3).
   std::optional<u64> behind_generation(Cpu cpu, u64 pcid, MmId mm, u64 tlb_gen) const;
 
+  /// All of it as words: equal words, equal answers from here on.
+  void append_state(std::vector<u64>& state) const;
+
   /// Whether too many requests are pending to accept another.
   bool full(MmId mm) const { return mms_[mm].requests.size() >= kMaxPendingRequests; }
 

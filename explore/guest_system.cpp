@@ -1,0 +1,214 @@
+#include "explore/guest_system.h"
+
+#include <cassert>
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "model/lam.h"
+#include "model/temporary_mm.h"
+#include "scenario/machine.h"
+
+namespace hvtlb::explore {
+namespace {
+
+/// What a note of a store says: the operation of its CPU, counted from 1.
+constexpr u32 note_of(std::size_t operation) {
+  return static_cast<u32>(operation) + 1;
+}
+
+Machine& prepared(Machine& machine, const Litmus& litmus) {
+  for (const Op& op : litmus.before) {
+    [[maybe_unused]] const OpError error = machine.apply(op);
+    assert(error == OpError::kNone);
+  }
+  return machine;
+}
+
+}  // namespace
+
+bool explorable(OpKind kind) {
+  switch (kind) {
+    case OpKind::kSwitchMm:
+    case OpKind::kEnterLazy:
+    case OpKind::kLeaveMm:
+    case OpKind::kUseTemporaryMm:
+    case OpKind::kUnuseTemporaryMm:
+    case OpKind::kFlushMmRange:
+    case OpKind::kBatchAdd:
+    case OpKind::kBatchFlush:
+    case OpKind::kEnableLam: return true;
+    default: return false;
+  }
+}
+
+GuestSystem::GuestSystem(const Litmus& litmus)
+    : litmus_(litmus),
+      initial_guest_(litmus.machine),
+      initial_truth_(litmus.machine.nr_cpus),
+      guest_(litmus.machine),
+      truth_(litmus.machine.nr_cpus),
+      policy_(guest_, truth_, host_),
+      kernel_{guest_, litmus.rules, policy_},
+      batches_(litmus.machine.nr_cpus),
+      used_before_(litmus.machine.nr_cpus, kInitMm) {
+  Machine machine(litmus.machine, litmus.rules);
+  prepared(machine, litmus);
+  initial_guest_ = machine.guest();
+  initial_truth_ = machine.truth();
+  guest_ = initial_guest_;
+  policy_.host_scope = litmus.host_scope;
+  policy_.host_returns_early = litmus.host_returns_early;
+  for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
+    page_table_.emplace_back(litmus.programs[cpu].size());
+    names_[&guest_.cpu_tlbstate_shared[cpu].loaded_mm] = fmt::format("cpu{}.loaded_mm", cpu);
+    names_[&guest_.cpu_tlbstate_shared[cpu].is_lazy] = fmt::format("cpu{}.is_lazy", cpu);
+    holds_mm_[&guest_.cpu_tlbstate_shared[cpu].loaded_mm] = true;
+    for (u64& entry : page_table_[cpu]) names_[&entry] = "page table";
+  }
+  for (MmId id = 0; id < guest_.nr_mm_slots(); ++id) {
+    Mm& mm = guest_.mm(id);
+    names_[&mm.tlb_gen] = fmt::format("mm{}.tlb_gen", id);
+    names_[&mm.next_trim_cpumask] = fmt::format("mm{}.next_trim_cpumask", id);
+    names_[&mm.global_asid] = fmt::format("mm{}.global_asid", id);
+    names_[&mm.asid_transition] = fmt::format("mm{}.asid_transition", id);
+    names_[&mm.lam_cr3_mask] = fmt::format("mm{}.lam_cr3_mask", id);
+    if (!mm.cpumask.empty()) names_[mm.cpumask.data()] = fmt::format("mm{}.cpumask", id);
+  }
+}
+
+void GuestSystem::attach(Engine& engine) {
+  engine_ = &engine;
+  policy_.attach(engine);
+}
+
+void GuestSystem::reset() {
+  guest_ = initial_guest_;
+  truth_ = initial_truth_;
+  policy_.reset();
+  for (TlbBatch& batch : batches_) batch = {};
+  for (auto& entries : page_table_) std::fill(entries.begin(), entries.end(), 0);
+}
+
+void GuestSystem::run(Cpu cpu) {
+  const std::vector<Op>& program = litmus_.programs[cpu];
+  for (std::size_t at = 0; at < program.size(); ++at) {
+    // What a call left in the input page is all that a routine leaves behind it.
+    const std::vector<u64>* page = guest_.input_pages ? &guest_.input_page(cpu)->words : nullptr;
+    const u64 left = page ? XXH3_64bits(page->data(), page->size() * sizeof(u64)) : 0;
+    engine_->forget(cpu, left + at);
+    perform(cpu, program[at], note_of(at));
+  }
+  engine_->forget(cpu, program.size());
+}
+
+void GuestSystem::change_page_table(Cpu cpu, u32 note) {
+  policy_.pte_store(cpu, page_table_[cpu][note - 1], 1, note, {"page table", 0});
+}
+
+void GuestSystem::perform(Cpu cpu, const Op& op, u32 note) {
+  switch (op.kind) {
+    case OpKind::kSwitchMm: {
+      IrqsOff irqs_off(policy_, cpu);
+      truth_.set_uses(cpu, op.mm);
+      switch_mm_irqs_off(kernel_, cpu, op.mm);
+      break;
+    }
+    case OpKind::kEnterLazy: {
+      IrqsOff irqs_off(policy_, cpu);
+      truth_.set_uses(cpu, kInitMm);
+      enter_lazy_tlb(kernel_, cpu);
+      break;
+    }
+    case OpKind::kLeaveMm: {
+      IrqsOff irqs_off(policy_, cpu);
+      truth_.set_uses(cpu, kInitMm);
+      leave_mm(kernel_, cpu);
+      break;
+    }
+    case OpKind::kUseTemporaryMm:
+      used_before_[cpu] = truth_.uses(cpu);
+      truth_.set_uses(cpu, op.mm);
+      use_temporary_mm(kernel_, cpu, op.mm);
+      break;
+    case OpKind::kUnuseTemporaryMm:
+      truth_.set_uses(cpu, used_before_[cpu]);
+      unuse_temporary_mm(kernel_, cpu);
+      break;
+    case OpKind::kFlushMmRange:
+      change_page_table(cpu, note);
+      flush_tlb_mm_range(kernel_, cpu, op.mm, op.start, op.end, op.stride_shift, op.freed_tables);
+      break;
+    case OpKind::kBatchAdd: {
+      change_page_table(cpu, note);
+      FlushTlbInfo info;
+      info.start = op.start & kPageMask;
+      info.end = info.start + kPageSize;
+      arch_tlbbatch_add_pending(kernel_, cpu, batches_[cpu], op.mm, info);
+      break;
+    }
+    case OpKind::kBatchFlush: arch_tlbbatch_flush(kernel_, cpu, batches_[cpu]); break;
+    case OpKind::kEnableLam: enable_lam(kernel_, cpu, truth_.uses(cpu)); break;
+    default: assert(false);
+  }
+}
+
+void GuestSystem::arrived(Cpu cpu, u32 note) {
+  const Op& op = litmus_.programs[cpu][note - 1];
+  if (op.kind == OpKind::kBatchAdd) {
+    const u64 start = op.start & kPageMask;
+    truth_.pte_change(op.mm, {start, start + kPageSize}, false);
+    return;
+  }
+  const AddressRange range = flushed_range(op.start, op.end, op.stride_shift);
+  truth_.pte_change(op.mm, covered_range(range.start, range.end, op.stride_shift), op.freed_tables,
+                    op.stride_shift);
+}
+
+std::optional<Violation> GuestSystem::check(u32 settled) const {
+  for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
+    if (!guest_.online(cpu)) continue;
+    if (auto found = check_p2(guest_, truth_, cpu)) return found;
+    if (engine_->has_irqs_off(cpu)) continue;
+    if (auto found = check_p1(guest_, truth_, cpu)) return found;
+    if ((settled >> cpu & 1) == 0) continue;  // its own stores are not in memory yet
+    if (auto found = check_p4(guest_, truth_, cpu)) return found;
+    if (auto found = check_p3(guest_, truth_, cpu)) return found;
+    if (auto found = check_lazy(guest_, truth_, cpu)) return found;
+    if (auto found = check_cr3(guest_, truth_, cpu)) return found;
+  }
+  return std::nullopt;
+}
+
+void GuestSystem::append_state(std::vector<u64>& state) const {
+  for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
+    const CpuTlbStateShared& shared = guest_.cpu_tlbstate_shared[cpu];
+    const CpuTlbState& tlb = guest_.cpu_tlbstate[cpu];
+    state.insert(state.end(), {shared.loaded_mm, shared.is_lazy, tlb.loaded_mm_asid, tlb.next_asid,
+                               tlb.invalidate_other, tlb.irqs_off, tlb.user_pcid_flush_mask,
+                               tlb.temporary_mm_prev.value_or(~MmId{0})});
+    for (const TlbContext& ctx : tlb.ctxs) state.insert(state.end(), {ctx.ctx_id, ctx.tlb_gen});
+    state.push_back(used_before_[cpu]);
+    state.push_back(batches_[cpu].flush_required);
+    for (const u64 word : batches_[cpu].cpumask) state.push_back(word);
+  }
+  for (MmId id = 0; id < guest_.nr_mm_slots(); ++id) {
+    const Mm& mm = guest_.mm(id);
+    state.insert(state.end(), {mm.tlb_gen, mm.next_trim_cpumask, mm.global_asid, mm.asid_transition,
+                               mm.lam_cr3_mask, u64{mm.temporary}});
+    for (const u64 word : mm.cpumask) state.push_back(word);
+  }
+  truth_.append_state(state);
+}
+
+std::string GuestSystem::name_of(const u64* word) const {
+  const auto found = names_.find(word);
+  return found == names_.end() ? "memory" : found->second;
+}
+
+std::string GuestSystem::show(const u64* word, u64 value) const {
+  if (!holds_mm_.contains(word)) return fmt::format("{:#x}", value);
+  if (value == kLoadedMmSwitching) return "SWITCHING";
+  return value == kInitMm ? "init_mm" : fmt::format("mm{}", value);
+}
+
+}  // namespace hvtlb::explore

@@ -1,0 +1,49 @@
+// The guest of a litmus, to be explored: the model's own routines on the exploring policy.
+#pragma once
+
+#include <map>
+
+#include "explore/guest_policy.h"
+#include "explore/litmus.h"
+#include "flush/flush_tlb.h"
+#include "flush/named_targets.h"
+
+namespace hvtlb::explore {
+
+class GuestSystem final : public System {
+ public:
+  /// REQUIRES: the operations of `before` are accepted, those of the programs are explorable.
+  explicit GuestSystem(const Litmus& litmus);
+
+  u32 nr_cpus() const override { return guest_.nr_cpus; }
+  void attach(Engine& engine) override;
+  void reset() override;
+  void run(Cpu cpu) override;
+  void arrived(Cpu cpu, u32 note) override;
+  void host_effect(Cpu cpu, Cpu caller) override { policy_.host_effect(cpu, caller); }
+  void append_state(std::vector<u64>& state) const override;
+  std::optional<Violation> check(u32 settled) const override;
+  std::string name_of(const u64* word) const override;
+  std::string show(const u64* word, u64 value) const override;
+
+ private:
+  void perform(Cpu cpu, const Op& op, u32 note);
+  void change_page_table(Cpu cpu, u32 note);
+
+  const Litmus& litmus_;
+  Guest initial_guest_;
+  Truth initial_truth_;
+  Guest guest_;
+  Truth truth_;
+  NamedTargetsHost host_;
+  GuestPolicy policy_;
+  Kernel<GuestPolicy> kernel_;
+  Engine* engine_ = nullptr;
+  std::vector<TlbBatch> batches_;             // by CPU
+  std::vector<MmId> used_before_;             // by CPU: whom it uses again after a temporary mm
+  std::vector<std::vector<u64>> page_table_;  // by CPU and operation: the entry that it changes
+  std::map<const u64*, std::string> names_;
+  std::map<const u64*, bool> holds_mm_;
+};
+
+}  // namespace hvtlb::explore
