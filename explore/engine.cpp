@@ -40,7 +40,7 @@ void Engine::reset() {
     CpuState& state = cpus_[cpu];
     state.history[0] = state.history[1] = 0;
     state.handling = state.ended = state.returns_early = false;
-    state.irqs_off = state.ipis_from = state.unanswered = state.effects = 0;
+    state.irqs_off = state.ipis_from = state.unanswered = state.effects = state.handles_for = 0;
     state.fibers[0]->start([this, cpu] {
       system_.run(cpu);
       cpus_[cpu].ended = true;
@@ -90,10 +90,8 @@ void Engine::perform(Action action) {
   const Cpu cpu = action.cpu();
   switch (action.kind()) {
     case Action::Kind::kRun: {
-      CpuState& state = cpus_[cpu];
       history(cpu) = mixed(history(cpu), static_cast<u64>(next_step(cpu).site.line));
       resume(cpu);
-      if (state.handling && state.fibers[1]->idle()) end_handler(cpu);
       break;
     }
     case Action::Kind::kDrain: {
@@ -121,7 +119,8 @@ void Engine::replay(std::span<const Action> schedule) {
 
 void Engine::resume(Cpu cpu) {
   Fiber& fiber = *cpus_[cpu].fibers[cpus_[cpu].handling];
-  if (!fiber.idle()) fiber.resume();
+  fiber.resume();
+  if (cpus_[cpu].handling && fiber.idle()) end_handler(cpu);
 }
 
 void Engine::begin_handler(Cpu cpu, Cpu sender) {
@@ -143,6 +142,7 @@ void Engine::end_handler(Cpu cpu) {
   state.handling = false;
   --state.irqs_off;
   cpus_[state.handles_for].unanswered &= ~(1u << cpu);
+  state.handles_for = 0;
 }
 
 bool Engine::finished() const {
@@ -178,7 +178,7 @@ StateHash Engine::hash() const {
 }
 
 /// Stops until this step is chosen, unless it is what the script says anyway.
-void Engine::take(Cpu cpu, const Step& step) {
+void Engine::take(Cpu cpu, const CpuStep& step) {
   if (leaving_) return;
   CpuState& state = cpus_[cpu];
   state.next[state.handling] = step;

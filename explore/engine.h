@@ -43,7 +43,7 @@ class Engine {
   /// Whether every program has ended and every store has arrived.
   bool finished() const;
   /// What the CPU does next. REQUIRES: run(cpu) is an action of it.
-  const Step& next_step(Cpu cpu) const { return cpus_[cpu].next[cpus_[cpu].handling]; }
+  const CpuStep& next_step(Cpu cpu) const { return cpus_[cpu].next[cpus_[cpu].handling]; }
   bool runnable(Cpu cpu) const { return !cpus_[cpu].ended || cpus_[cpu].handling; }
   bool handling(Cpu cpu) const { return cpus_[cpu].handling; }
   bool has_irqs_off(Cpu cpu) const { return cpus_[cpu].irqs_off != 0; }
@@ -71,7 +71,7 @@ class Engine {
  private:
   struct CpuState {
     std::unique_ptr<Fiber> fibers[2];  // the program's, the handler's
-    Step next[2];
+    CpuStep next[2];
     u64 history[2];  // of what the routine has read since it knew nothing
     bool handling;
     bool ended;
@@ -86,7 +86,7 @@ class Engine {
     bool returns_early;
   };
 
-  void take(Cpu cpu, const Step& step);
+  void take(Cpu cpu, const CpuStep& step);
   void resume(Cpu cpu);
   void begin_handler(Cpu cpu, Cpu sender);
   void end_handler(Cpu cpu);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <fmt/format.h>
+#include <string>
 #include <vector>
 
 #include "explore/engine.h"
@@ -17,6 +19,7 @@ class GuestPolicy {
 
   HostScope host_scope = HostScope::kWholeTlb;
   bool host_returns_early = false;
+  std::string* events = nullptr;  ///< where to write down what happens beyond the steps
 
   void attach(Engine& engine) { engine_ = &engine; }
   void reset() {
@@ -40,12 +43,12 @@ class GuestPolicy {
   }
 
   // Interrupts
-  void irq_save(Cpu cpu, Site site = Site::here()) {
-    engine_->irqs_off(cpu, site);
+  void irq_save(Cpu cpu) {
+    engine_->irqs_off(cpu, {"local_irq_save", 0});
     ++guest_.cpu_tlbstate[cpu].irqs_off;
   }
-  void irq_restore(Cpu cpu, Site site = Site::here()) {
-    engine_->irqs_on(cpu, site);
+  void irq_restore(Cpu cpu) {
+    engine_->irqs_on(cpu, {"local_irq_restore", 0});
     --guest_.cpu_tlbstate[cpu].irqs_off;
   }
 
@@ -92,6 +95,7 @@ class GuestPolicy {
 
   // Trace points
   void flush_requested(Cpu, const FlushTlbInfo& info) {
+    if (events != nullptr) *events += fmt::format(" (generation {})", info.new_tlb_gen);
     truth_.flush_requested(info.mm, info.new_tlb_gen, covered_range(info), info.freed_tables);
   }
   void batch_requested(Cpu cpu, const FlushTlbInfo& info) {
@@ -102,6 +106,7 @@ class GuestPolicy {
   void flush_local(Cpu, const FlushTlbInfo&) {}
   void flush_sent_natively(Cpu, const CpuMask&, const FlushTlbInfo&) {}
   void flush_returned(Cpu cpu, const FlushTlbInfo& info) {
+    if (events != nullptr) *events += "; the flush RETURNS";
     if (info.has_mm) return truth_.flush_returned(info.mm, info.new_tlb_gen);
     for (const Request& each : pending_[cpu]) truth_.flush_returned(each.mm, each.tlb_gen);
     pending_[cpu].clear();

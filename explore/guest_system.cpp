@@ -63,16 +63,16 @@ GuestSystem::GuestSystem(const Litmus& litmus)
     names_[&guest_.cpu_tlbstate_shared[cpu].loaded_mm] = fmt::format("cpu{}.loaded_mm", cpu);
     names_[&guest_.cpu_tlbstate_shared[cpu].is_lazy] = fmt::format("cpu{}.is_lazy", cpu);
     holds_mm_[&guest_.cpu_tlbstate_shared[cpu].loaded_mm] = true;
-    for (u64& entry : page_table_[cpu]) names_[&entry] = "page table";
+    for (u64& entry : page_table_[cpu]) names_[&entry] = "the page table";
   }
   for (MmId id = 0; id < guest_.nr_mm_slots(); ++id) {
     Mm& mm = guest_.mm(id);
-    names_[&mm.tlb_gen] = fmt::format("mm{}.tlb_gen", id);
-    names_[&mm.next_trim_cpumask] = fmt::format("mm{}.next_trim_cpumask", id);
-    names_[&mm.global_asid] = fmt::format("mm{}.global_asid", id);
-    names_[&mm.asid_transition] = fmt::format("mm{}.asid_transition", id);
-    names_[&mm.lam_cr3_mask] = fmt::format("mm{}.lam_cr3_mask", id);
-    if (!mm.cpumask.empty()) names_[mm.cpumask.data()] = fmt::format("mm{}.cpumask", id);
+    names_[&mm.tlb_gen] = fmt::format("{}.tlb_gen", name_of_mm(id));
+    names_[&mm.next_trim_cpumask] = fmt::format("{}.next_trim_cpumask", name_of_mm(id));
+    names_[&mm.global_asid] = fmt::format("{}.global_asid", name_of_mm(id));
+    names_[&mm.asid_transition] = fmt::format("{}.asid_transition", name_of_mm(id));
+    names_[&mm.lam_cr3_mask] = fmt::format("{}.lam_cr3_mask", name_of_mm(id));
+    if (!mm.cpumask.empty()) names_[mm.cpumask.data()] = fmt::format("{}.cpumask", name_of_mm(id));
   }
 }
 
@@ -102,7 +102,7 @@ void GuestSystem::run(Cpu cpu) {
 }
 
 void GuestSystem::change_page_table(Cpu cpu, u32 note) {
-  policy_.pte_store(cpu, page_table_[cpu][note - 1], 1, note, {"page table", 0});
+  policy_.pte_store(cpu, page_table_[cpu][note - 1], 1, note, {"set_pte", 0});
 }
 
 void GuestSystem::perform(Cpu cpu, const Op& op, u32 note) {
@@ -200,15 +200,33 @@ void GuestSystem::append_state(std::vector<u64>& state) const {
   truth_.append_state(state);
 }
 
+std::string GuestSystem::name_of_mm(u64 id) const {
+  if (id == kInitMm) return "init_mm";
+  return id < litmus_.mm_names.size() ? litmus_.mm_names[id] : fmt::format("mm{}", id);
+}
+
+std::string GuestSystem::take_events() {
+  return std::exchange(events_, {});
+}
+
+std::string GuestSystem::show_cr3(u64 cr3) const {
+  u64 mm = kInitMm;
+  for (MmId id = 0; id < guest_.nr_mm_slots(); ++id)
+    if (guest_.mm(id).pgd == (cr3 & kCr3AddrMask)) mm = id;
+  return fmt::format("{}, PCID {}, {}", name_of_mm(mm), cr3 & kCr3PcidMask,
+                     (cr3 & kCr3NoFlush) != 0 ? "keeping what it holds" : "emptied");
+}
+
 std::string GuestSystem::name_of(const u64* word) const {
   const auto found = names_.find(word);
   return found == names_.end() ? "memory" : found->second;
 }
 
 std::string GuestSystem::show(const u64* word, u64 value) const {
-  if (!holds_mm_.contains(word)) return fmt::format("{:#x}", value);
-  if (value == kLoadedMmSwitching) return "SWITCHING";
-  return value == kInitMm ? "init_mm" : fmt::format("mm{}", value);
+  if (holds_mm_.contains(word))
+    return value == kLoadedMmSwitching ? "SWITCHING" : name_of_mm(value);
+  const bool bits = name_of(word).ends_with("cpumask") || value > 0xffff;
+  return bits ? fmt::format("{:#x}", value) : std::to_string(value);
 }
 
 }  // namespace hvtlb::explore

@@ -25,10 +25,15 @@ class GuestSystem final : public System {
   std::optional<Violation> check(u32 settled) const override;
   std::string name_of(const u64* word) const override;
   std::string show(const u64* word, u64 value) const override;
+  std::string show_cr3(u64 cr3) const override;
+  std::string take_events() override;
+  /// From now on take_events() has something to say.
+  void note_events() { policy_.events = &events_; }
 
  private:
   void perform(Cpu cpu, const Op& op, u32 note);
   void change_page_table(Cpu cpu, u32 note);
+  std::string name_of_mm(u64 id) const;
 
   const Litmus& litmus_;
   Guest initial_guest_;
@@ -44,6 +49,7 @@ class GuestSystem final : public System {
   std::vector<std::vector<u64>> page_table_;  // by CPU and operation: the entry that it changes
   std::map<const u64*, std::string> names_;
   std::map<const u64*, bool> holds_mm_;
+  std::string events_;
 };
 
 }  // namespace hvtlb::explore

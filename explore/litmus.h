@@ -19,6 +19,7 @@ struct Litmus {
   Rules rules;
   std::vector<Op> before;                 ///< in sequence, to reach the initial state
   std::vector<std::vector<Op>> programs;  ///< one a CPU
+  std::vector<std::string> mm_names;      ///< by slot, as counterexamples show them; may be short
   HostScope host_scope = HostScope::kWholeTlb;
   bool host_returns_early = false;  ///< a hypercall returns before it has taken effect (zoo Z30)
 };

@@ -7,7 +7,7 @@ namespace hvtlb::explore {
 ///  - a load of a word that no other CPU writes; nor this CPU's handlers, if they may run.
 ///  - interrupts on: it disables nothing, and an IPI that waits for it cannot come before it. It
 ///    lets more properties be judged, and they still are when the others have moved on.
-bool Reduction::is_independent(const Engine& engine, Cpu cpu, const Step& step) {
+bool Reduction::is_independent(const Engine& engine, Cpu cpu, const CpuStep& step) {
   switch (step.kind) {
     case StepKind::kStore:
       return engine.memory().model() == MemoryModel::kTso && engine.has_irqs_off(cpu);
@@ -36,7 +36,7 @@ std::optional<Action> Reduction::only(const Engine& engine, u64 enabled) {
 void Reduction::performing(const Engine& engine, Action action) {
   if (action.kind() != Action::Kind::kRun) return;
   const Cpu cpu = action.cpu();
-  const Step& step = engine.next_step(cpu);
+  const CpuStep& step = engine.next_step(cpu);
   if (step.kind != StepKind::kStore && step.kind != StepKind::kLocked) return;
   Word& word = words_[step.word];
   word.writers |= 1u << cpu;

@@ -32,7 +32,7 @@ class Reduction {
     bool trusted_by_all = false;  ///< a load was taken for independent of its own handlers, too
   };
 
-  bool is_independent(const Engine& engine, Cpu cpu, const Step& step);
+  bool is_independent(const Engine& engine, Cpu cpu, const CpuStep& step);
 
   std::map<const u64*, Word> words_;
   bool was_wrong_ = false;

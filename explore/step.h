@@ -42,7 +42,7 @@ constexpr bool needs_empty_buffer(StepKind kind) {
   }
 }
 
-struct Step {
+struct CpuStep {
   StepKind kind = StepKind::kFence;
   const u64* word = nullptr;  ///< of an access
   u64 value = 0;              ///< stored, or combined with

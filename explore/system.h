@@ -29,9 +29,12 @@ class System {
   virtual void append_state(std::vector<u64>& state) const = 0;
   /// A property that does not hold in this state. `settled` has the CPUs with empty buffers.
   virtual std::optional<Violation> check(u32 settled) const = 0;
+  /// What has happened beyond the steps since it was last asked: `flush returns`.
+  virtual std::string take_events() { return {}; }
   /// A word and a value as a counterexample shows them.
   virtual std::string name_of(const u64* word) const = 0;
   virtual std::string show(const u64* word, u64 value) const = 0;
+  virtual std::string show_cr3(u64 cr3) const { return std::to_string(cr3); }
 };
 
 }  // namespace hvtlb::explore
