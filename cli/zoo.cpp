@@ -23,6 +23,7 @@ std::string_view kind_text(zoo::Kind kind) {
   switch (kind) {
     case zoo::Kind::kGuest: return "scenario";
     case zoo::Kind::kHost: return "host";
+    case zoo::Kind::kRace: return "litmus";
     case zoo::Kind::kWaiting: return "waiting";
   }
   return "";
@@ -58,7 +59,7 @@ int list(const ZooArguments& options) {
   }
   for (const Entry& entry : zoo::entries())
     fmt::print("{:13} {:10} {}{}\n", entry.id, sign_text(entry), entry.title,
-               entry.kind == zoo::Kind::kWaiting ? " [waits for the explorer]" : "");
+               entry.kind == zoo::Kind::kWaiting ? " [not modelled yet]" : "");
   return kExitHolds;
 }
 
@@ -93,6 +94,7 @@ int show(const ZooArguments& options) {
     Json json = entry_json(*entry);
     json["schema"] = "hvtlb-zoo-1";
     if (entry->kind == zoo::Kind::kGuest) json["scenario"] = entry->scenario;
+    if (entry->kind == zoo::Kind::kRace) json["litmus"] = entry->scenario;
     fmt::print("{}\n", json.dump(2));
     return kExitHolds;
   }
@@ -101,8 +103,11 @@ int show(const ZooArguments& options) {
   switch (entry->kind) {
     case zoo::Kind::kGuest: show_guest(*entry); break;
     case zoo::Kind::kHost: show_host(*entry); break;
+    case zoo::Kind::kRace:
+      fmt::print("{}\n`hvtlb explore {}` prints the interleaving.\n", entry->scenario, entry->id);
+      break;
     case zoo::Kind::kWaiting:
-      fmt::print("It needs an interleaving or a pending IPI and waits for the explorer.\n");
+      fmt::print("It needs an interleaving, and the model does not have it yet.\n");
       break;
   }
   return kExitHolds;
@@ -127,7 +132,7 @@ int run_zoo(const ZooArguments& options) {
     if (entry->kind == zoo::Kind::kWaiting) {
       ++waiting;
       result["outcome"] = "waiting";
-      text = "waits for the explorer";
+      text = "not modelled yet";
     } else {
       const zoo::Outcome outcome = zoo::run(*entry);
       (outcome.ok() ? found : missed) += 1;
@@ -152,7 +157,7 @@ int run_zoo(const ZooArguments& options) {
                             {"results", results}}
                            .dump(2));
   else
-    fmt::print("{} found, {} missed, {} wait for the explorer\n", found, missed, waiting);
+    fmt::print("{} found, {} missed, {} not modelled yet\n", found, missed, waiting);
   return missed == 0 ? kExitHolds : kExitViolated;
 }
 

@@ -24,7 +24,8 @@ struct StateHash {
 
 class Engine {
  public:
-  /// REQUIRES: 1 to kMaxExploredCpus CPUs. `system` must outlive the engine.
+  /// REQUIRES: 1 to kMaxExploredCpus CPUs. `system` must outlive the engine, which is the only one
+  /// of it while it lives.
   Engine(System& system, MemoryModel model);
   ~Engine();
   Engine(const Engine&) = delete;

@@ -7,7 +7,7 @@ namespace {
 const hvtlb::zoo::Entry& chosen_entry() {
   const char* const id = std::getenv("HVTLB_ZOO");
   const auto* const entry = id != nullptr ? hvtlb::zoo::find_entry(id) : nullptr;
-  if (entry == nullptr || entry->kind == hvtlb::zoo::Kind::kWaiting) {
+  if (entry == nullptr || !is_sequential(*entry)) {
     std::fprintf(stderr, "fuzz_zoo: HVTLB_ZOO must name an entry that one sequence shows\n");
     std::_Exit(2);
   }

@@ -23,7 +23,6 @@ struct AddressRange {
   u64 start = 0;
   u64 end = kTlbFlushAll;
 
-  bool empty() const { return start >= end; }
   bool operator==(const AddressRange&) const = default;
 };
 

@@ -214,5 +214,9 @@ TEST(Checks, OnlyTheFirstViolationsAreKept) {
   EXPECT_EQ(box.machine.nr_violations(), kMaxViolationsKept + 20);
 }
 
+TEST(Checks, WhatIsAboutNoPageHasNoAddress) {
+  EXPECT_EQ((Violation{.property = Property::kP4, .why = ""}).va, 0u);
+}
+
 }  // namespace
 }  // namespace hvtlb

@@ -85,5 +85,11 @@ TEST_F(ChooseNewAsid, TheCr3ValueCarriesPcidAndTheNoFlushBit) {
   EXPECT_EQ(mem_.text(), "cr3 0x300006 keep; cr3 0x300006 flush; cr3 0x300000 flush");
 }
 
+TEST(GlobalAsid, BeginsBehindTheDynamicOnes) {
+  EXPECT_FALSE(is_global_asid(0));
+  EXPECT_FALSE(is_global_asid(5));
+  EXPECT_TRUE(is_global_asid(6));
+}
+
 }  // namespace
 }  // namespace hvtlb

@@ -200,6 +200,8 @@ TEST(FaultyRules, AGenerationThatIsIncrementedAfterTheSend) {
     box.flush(0, a);
     EXPECT_EQ(box.violated(), after ? "P1 P1" : "");
     EXPECT_EQ(box.machine.guest().mm(a).tlb_gen, 1u);
+    box.flush(0, a);
+    EXPECT_EQ(box.machine.guest().mm(a).tlb_gen, 2u);
   }
 }
 
@@ -273,7 +275,7 @@ TEST(FaultyRules, LamThatIsEnabledOnThisCpuOnly) {
     box.run(1, a), box.lazy(1);
     box.run(0, a);
     EXPECT_EQ(box.machine.apply({.kind = OpKind::kEnableLam, .cpu = 0}), OpError::kNone);
-    EXPECT_EQ(box.machine.truth().lam_bits(0), kCr3LamU57);
+    EXPECT_EQ(box.machine.truth().lam_bits(0), 0x2000000000000000u);
     EXPECT_EQ(box.machine.truth().lam_bits(1), whole_mask ? kCr3LamU57 : 0);
     box.run(1, a);  // without a CR3 write
     EXPECT_EQ(box.violated(), whole_mask ? "" : "cr3");
@@ -304,6 +306,18 @@ TEST(FaultyRules, TheUserHalfOfAPcid) {
   EXPECT_EQ(after_flush(UserPcidBit::kForgotten, kVa + kPageSize), "") << "INVLPG remembers";
   EXPECT_EQ(after_flush(UserPcidBit::kAsid, kTlbFlushAll), "P1");
   EXPECT_EQ(after_flush(UserPcidBit::kAsid, kVa + kPageSize), "P1");
+}
+
+TEST(FaultyRules, AnUnknownVpIndexAmongFilteredTargets) {
+  Rules rules = test::rules_of("filtered");
+  rules.hv_invalid_vp = InvalidVp::kUnchecked;
+  rules.hv_format_from = HypervFormatFrom::kMask;
+  MachineShape shape = hyperv(5);
+  shape.vp_index = {0, kVpInvalid, 2, 3, 4};
+  Sender s(rules, shape);
+  s.members({0, 1, 2}).send();
+  EXPECT_TRUE(s.hypercall());
+  EXPECT_EQ(s.processor_mask(), 0b101u);
 }
 
 }  // namespace

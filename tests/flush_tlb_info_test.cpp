@@ -20,8 +20,7 @@ TEST(CoveredRange, EverythingStaysEverything) {
 }
 
 TEST(CoveredRange, OfNothingIsNothing) {
-  EXPECT_TRUE(covered_range(0x5000, 0x5000, 12).empty());
-  EXPECT_TRUE(covered_range(0x6000, 0x5000, 12).empty());
+  EXPECT_EQ(covered_range(0x5000, 0x5000, 12), (AddressRange{0x5000, 0x5000}));
   EXPECT_EQ(covered_range(0x6000, 0x5000, 12), (AddressRange{0x6000, 0x6000}));
 }
 
@@ -60,6 +59,14 @@ TEST(CoveredRange, IsWhatTheStepsReach) {
         ASSERT_EQ(covered.end, end_by_steps(start, end, stride_shift))
             << start << " " << end << " " << unsigned{stride_shift};
       }
+}
+
+TEST(FlushTlbInfo, AsTheBatchedFlushHasIt) {
+  const FlushTlbInfo info;
+  EXPECT_EQ(info.start, 0u);
+  EXPECT_EQ(info.end, kTlbFlushAll);
+  EXPECT_FALSE(info.has_mm || info.freed_tables || info.trim_cpumask);
+  EXPECT_EQ(info.new_tlb_gen, kTlbGenerationInvalid);
 }
 
 }  // namespace

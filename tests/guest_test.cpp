@@ -1,6 +1,7 @@
 // What a machine looks like before anything has run, and how mms come and go.
 #include "model/guest.h"
 
+#include <bit>
 #include <gtest/gtest.h>
 
 namespace hvtlb {
@@ -122,6 +123,26 @@ TEST(Guest, CpusAreFoundInTheirWords) {
     EXPECT_EQ(guest.online(cpu), cpu != 127 && cpu != 64) << cpu;
     EXPECT_EQ(guest.in_cpumask(id, cpu), cpu == 129) << cpu;
   }
+}
+
+TEST(Guest, AllCpusArePresentWhereverTheLastWordEnds) {
+  for (const u32 nr_cpus : {1u, 63u, 64u, 65u, 128u, 129u}) {
+    const Guest guest(shape(nr_cpus));
+    u32 present = 0;
+    for (const u64 word : guest.cpu_present_mask) present += static_cast<u32>(std::popcount(word));
+    EXPECT_EQ(present, nr_cpus);
+    EXPECT_TRUE(guest.present(nr_cpus - 1));
+  }
+}
+
+TEST(Guest, TheDefaultsAreThoseOfTheScenarioFormat) {
+  const MachineShape s;
+  EXPECT_EQ(s.jiffies, 1000u);
+  EXPECT_EQ(s.hz, 250u);
+  EXPECT_TRUE(s.pcid && s.hyperv && s.ex_processor_masks_recommended);
+  EXPECT_FALSE(s.lam || s.pti);
+  EXPECT_EQ(Guest(shape(1)).cpu_tlbstate[0].ctxs[1].tlb_gen, 0u);
+  EXPECT_EQ(HypercallInputPage::kBytes, 4096u);
 }
 
 }  // namespace

@@ -87,5 +87,15 @@ TEST(Hotplug, OneGoesTheOthersStayAsTheyAre) {
   EXPECT_EQ(box.machine.guest().cpu_online_mask[0], 0b1011u);
 }
 
+TEST(Hotplug, OnlineBeginsWithTheFirstSlotAgain) {
+  Box box("v6.17.5", native(2));
+  const MmId mms[] = {box.mm(), box.mm()};
+  for (MmId mm : mms) box.run(1, mm);
+  EXPECT_EQ(box.tlb(1).next_asid, 3u);
+  box.offline(1);
+  box.online(1);
+  EXPECT_EQ(box.tlb(1).next_asid, 1u);
+}
+
 }  // namespace
 }  // namespace hvtlb

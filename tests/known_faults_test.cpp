@@ -138,5 +138,21 @@ TEST(KnownFaults, Z06ListedFromV6_14ToV6_17_5) {
                                      era.name == "v6.15" || era.name == "v6.17.5");
 }
 
+TEST(KnownFaults, EachExplainsWhatItsOwnTriggerBreaks) {
+  const Era& era = *find_era("v6.17.5");
+  const auto explained = [&](Property property, u64 va, bool empty_set) {
+    const KnownFault* fault = known_fault_of(era, empty_set, Violation{property, 0, 1, va, ""});
+    return fault == nullptr ? std::string_view("-") : fault->zoo;
+  };
+  EXPECT_EQ(explained(Property::kP1, 0, false), "-");
+  EXPECT_EQ(explained(Property::kP1, 0, true), "Z14");
+  EXPECT_EQ(explained(Property::kP2, 0, true), "Z14");
+  EXPECT_EQ(explained(Property::kP5, 0, true), "Z14") << "P1 before somebody looks";
+  EXPECT_EQ(explained(Property::kP4, 0, true), "-");
+  EXPECT_EQ(explained(Property::kP7, 0, false), "-");
+  EXPECT_EQ(explained(Property::kP7, 4096, false), "Z15");
+  EXPECT_EQ(explained(Property::kP1, 4096, false), "-");
+}
+
 }  // namespace
 }  // namespace hvtlb

@@ -206,5 +206,29 @@ TEST(RecorderNames, AreTheSpecifications) {
   EXPECT_EQ(name_of(Excess::kStale), "stale");
 }
 
+TEST(RecorderMemory, ARecordHasNothingOfTheOneBefore) {
+  NamedTargetsHost host;
+  Box box("v6.4", test::hyperv(2), &host);
+  const MmId a = box.mm();
+  const MmId b = box.mm();
+  box.run(0, a), box.run(1, a);
+  host.status = 5;
+  box.flush(0, a);
+  EXPECT_TRUE(box.last().fell_back);
+  EXPECT_TRUE(box.last().swept_by_all);
+  EXPECT_EQ(box.last().hypercalls.size(), 1u);
+  EXPECT_EQ(box.last().nr_ipis(), 1u);
+  box.run(0, b);
+  box.flush(0, b);
+  const FlushRecord& last = box.last();
+  EXPECT_FALSE(last.fell_back || last.swept_by_all || last.trim);
+  EXPECT_EQ(last.outcome, Outcome::kLocal);
+  EXPECT_TRUE(last.hypercalls.empty());
+  EXPECT_EQ(test::word_of(last.mask), 0b01u);
+  EXPECT_EQ(test::word_of(last.sent), 0b01u);
+  EXPECT_EQ(last.nr_ipis() + last.nr_excess(), 0u);
+  for (const CpuMask& excess : last.excess) EXPECT_TRUE(excess.none());
+}
+
 }  // namespace
 }  // namespace hvtlb

@@ -47,6 +47,11 @@ TEST(Rules, NamesAreUnique) {
   EXPECT_EQ(names.size(), 32u);
 }
 
+TEST(Rules, EveryValueHasAName) {
+  for (const RulesField& field : rules_fields())
+    for (const std::string_view value : field.values) EXPECT_NE(value, "") << field.name;
+}
+
 TEST(Rules, RefusalsSayWhatWasFoundAndWhatWasExpected) {
   Rules rules;
   EXPECT_EQ(set_rules_field(rules, "hv_targets"), "found 'hv_targets', expected FIELD=VALUE");

@@ -236,5 +236,15 @@ TEST_F(TruthTest, WhatIsForgottenLaterDoesNotCountAgainstWhatWasFlushedBefore) {
   EXPECT_TRUE(old(kPage1));
 }
 
+TEST_F(TruthTest, AnyNumberOfPartialFlushesLeavesNothingOldBehind) {
+  for (u64 round = 0; round < 5000; ++round) {
+    const u64 va = kVa + round % 7 * 0x1000;
+    change_and_require({va, va + 0x1000});
+    truth.invlpg(0, va, 12);
+    ASSERT_FALSE(truth.usable_stale_page(0)) << round;
+    ASSERT_FALSE(old(kAll)) << round;
+  }
+}
+
 }  // namespace
 }  // namespace hvtlb

@@ -1,5 +1,5 @@
-// The JSON output of `hvtlb zoo` and `hvtlb eras`, as the program prints it, is what its schema
-// describes.
+// The JSON output of `hvtlb zoo`, `explore` and `eras`, as the program prints it, is what its
+// schema describes.
 #include <gtest/gtest.h>
 
 #include "cli/command.h"
@@ -37,7 +37,18 @@ TEST(ZooJson, EverySubcommandFitsTheSchema) {
     expect_fits(run, "zoo.json");
     EXPECT_EQ(run["missed"], 0);
   }
-  EXPECT_EQ(kinds.size(), 3u);
+  EXPECT_EQ(kinds.size(), 4u);
+}
+
+TEST(ExploreJson, WhatHoldsAndWhatIsViolatedFitTheSchema) {
+  const auto answer = printed(cli::make_explore, "explore --json Z03 switch-filtered");
+  expect_fits(answer, "explore.json");
+  ASSERT_EQ(answer["results"].size(), 4u);
+  EXPECT_EQ(answer["results"][0]["verdict"], "holds");
+  EXPECT_EQ(answer["results"][1]["verdict"], "violated");
+  EXPECT_EQ(answer["results"][1]["property"], "P1");
+  EXPECT_GT(answer["results"][1]["counterexample"]["steps"].size(), 20u);
+  for (const auto& result : answer["results"]) EXPECT_EQ(result["as_expected"], true);
 }
 
 TEST(ErasJson, AllOneAndTwoFitTheSchema) {

@@ -13,29 +13,42 @@ Entry guest(std::string_view id, std::string_view title, Sign sign, std::string_
 Entry on_host(std::string_view id, std::string_view title, std::string_view about) {
   return {id, title, about, Kind::kHost, Sign::kP7};
 }
+Entry race(std::string_view id, std::string_view title, Sign sign, std::string_view about,
+           std::string_view twin_era = {}) {
+  return {id, title, about, Kind::kRace, sign, twin_era, {}, false, litmus_text(id)};
+}
 Entry waiting(std::string_view id, std::string_view title, std::string_view about) {
   return {id, title, about, Kind::kWaiting, Sign::kP1};
 }
 
 std::vector<Entry> table() {
   return {
-      waiting(
-          "Z01", "window-skip: a switching CPU is not seen",
-          "6db2526c1d69 (v6.14) skips a CPU whose loaded_mm is not the mm; one that has read the "
-          "generation and not yet published loaded_mm is missed. Fixed by fea4e317f9e7."),
-      waiting("Z02", "the SWITCHING marker comes too late",
-              "Stable back-ports of fea4e317f9e7 store the marker after the generation is read."),
-      waiting(
-          "Z03", "no fence when the bit is already set",
-          "209954cbc7d0: the marker waits in the store buffer while the generation is read. Fixed "
-          "by 83b0177a6c48. Needs x86-TSO."),
-      waiting("Z04", "is_lazy := false is still buffered",
-              "As Z03, seen through Hyper-V's test of is_lazy, v6.14 to v6.17.4. Needs x86-TSO."),
+      race("Z01a", "window-skip: a switching CPU is not seen", Sign::kP1,
+           "6db2526c1d69 (v6.14) skips a CPU whose loaded_mm is not the mm; one that has read the "
+           "generation and not yet published loaded_mm is missed. Fixed by fea4e317f9e7.",
+           "v6.17.5"),
+      race("Z01b", "window-skip with an early marker that nobody asks for", Sign::kP1,
+           "One half of Z01's repair: the marker is stored in time, the predicate ignores it.",
+           "v6.17.5"),
+      race("Z01c", "window-skip in a stable tree with eager bits", Sign::kP1,
+           "As Z01a, with LOCKed sets.", "v6.12.117"),
+      race("Z02", "the SWITCHING marker comes too late", Sign::kP1,
+           "Stable back-ports of fea4e317f9e7 store the marker after the generation is read.",
+           "v6.12.117"),
+      race("Z03", "no fence when the bit is already set", Sign::kP1,
+           "209954cbc7d0: the marker waits in the store buffer while the generation is read. Fixed "
+           "by 83b0177a6c48. Needs x86-TSO.",
+           "v6.17.5"),
+      race("Z04", "is_lazy := false is still buffered", Sign::kP1,
+           "As Z03, seen through Hyper-V's test of is_lazy, v6.14 to v6.17.4. Needs x86-TSO.",
+           "v6.17.5"),
       guest("Z05", "freed tables skip lazy CPUs", Sign::kP2,
             "A lazy CPU keeps CR3 on the mm and may walk a table that was freed without visiting "
             "it."),
       guest("Z05-hyperv", "freed tables skip lazy CPUs in the hypercall", Sign::kP2,
             "The same, by Hyper-V's builder."),
+      race("Z05-race", "freed tables skip a CPU that is about to be lazy", Sign::kP2,
+           "Z05 while the CPU goes lazy.", "v6.17.5"),
       guest(
           "Z06", "the mask only grows", Sign::kNotTrimmed,
           "Since v6.14 only the IPI handler clears bits, and a hypercall runs no handler: what the "
@@ -53,9 +66,12 @@ std::vector<Entry> table() {
             "aa44284960d5: the handler returns when the requested generation is not above the "
             "slot's, "
             "and 0 never is. Fixed by 8f1d56f64f8d."),
-      waiting("Z09", "the initiator runs another mm",
-              "209954cbc7d0 alone: the local handler flushes a page of the wrong mm and marks the "
-              "slot. Fixed by 953753db887f. Needs a pending IPI."),
+      race("Z08-race", "a batched flush that the handler takes for an old one", Sign::kP1,
+           "Z08 while the other CPU leaves the mm and comes back.", "v6.1"),
+      race("Z09", "the initiator runs another mm", Sign::kP3,
+           "209954cbc7d0 alone: the local handler flushes a page of the wrong mm and marks the "
+           "slot. Fixed by 953753db887f. Needs a pending IPI.",
+           "v6.17.5"),
       guest("Z10-none", "bank words of the last call stay", Sign::kP7,
             "The input page is used again and again; the first EX version did not clear it."),
       guest("Z10-first", "only the first bank is cleared", Sign::kP7,
@@ -124,8 +140,8 @@ std::vector<Entry> table() {
           "The next return to the mm flushes what the host has flushed. In every era; the twin is "
           "the native path.",
           {}, {}, true),
-      waiting("Z30", "KVM returns before the targets have flushed",
-              "0baedd792713, fixed by 1ebfaa11ebb5 (5.16)."),
+      race("Z30", "KVM returns before the targets have flushed", Sign::kP1,
+           "0baedd792713, fixed by 1ebfaa11ebb5 (5.16). The corrected host takes effect first."),
       on_host("Z31", "KVM: format \"all\" without banks reaches nobody",
               "3244867af8c0 (5.16): \"no banks\" was tested before the format."),
       on_host("Z32", "KVM: addresses that are not canonical are passed on",
@@ -155,11 +171,15 @@ std::vector<Entry> table() {
             "With page-table isolation a flush of the kernel's PCID must mark the user's as well."),
       guest("Z40-index", "the user half of another PCID is marked", Sign::kP1,
             "The bit's index is the ASID plus one."),
-      waiting("Z41", "freed tables between the bit and CR3",
-              "Eager eras clear the bit before they write CR3; latent, harmless with RCU."),
-      waiting("Z42", "the fix on an older base",
-              "filtered looks at loaded_mm: on an era with Z01, Z02 or Z03 an over-flush becomes a "
-              "missed flush."),
+      race("Z41", "freed tables between the bit and CR3", Sign::kP2,
+           "Eager eras clear the bit before they write CR3; latent, harmless with RCU.", "v6.17.5"),
+      race("Z42-fence", "the fix on a tree without the fence", Sign::kP1,
+           "filtered looks at loaded_mm: with Z03 an over-flush becomes a missed flush.",
+           "filtered"),
+      race("Z42-marker", "the fix on a tree with the late marker", Sign::kP1, "The same with Z02.",
+           "filtered"),
+      race("Z42-check", "the fix on a tree that does not ask for the marker", Sign::kP1,
+           "The same with Z01b.", "filtered"),
   };
 }
 

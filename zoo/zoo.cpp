@@ -9,6 +9,7 @@
 #include "scenario/ops_player.h"
 #include "scenario/runner.h"
 #include "zoo/host_call.h"
+#include "zoo/race.h"
 
 namespace hvtlb::zoo {
 namespace {
@@ -23,6 +24,7 @@ struct SignRow {
 constexpr std::array kSigns{
     SignRow{"P1", "", Property::kP1},
     SignRow{"P2", "", Property::kP2},
+    SignRow{"P3", "", Property::kP3},
     SignRow{"P7", "", Property::kP7},
     SignRow{"lazy", "", Property::kLazy},
     SignRow{"irq", "", Property::kIrq},
@@ -136,6 +138,7 @@ std::optional<std::string> found_by(const Entry& entry, const Pair& pair, OpsRun
 
 Outcome run(const Entry& entry) {
   if (entry.kind == Kind::kHost) return run_host_call(entry);
+  if (entry.kind == Kind::kRace) return run_race(entry);
   const Pair pair = pair_of(entry);
   Scenario scenario = scenario_of(entry);
   const Seen variant = run_scenario(scenario, pair.faulty, pair.corrected);

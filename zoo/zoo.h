@@ -19,6 +19,7 @@ namespace hvtlb::zoo {
 enum class Sign : u8 {
   kP1,
   kP2,
+  kP3,
   kP7,
   kLazy,
   kIrq,
@@ -39,7 +40,8 @@ std::string_view name_of(Sign sign);
 enum class Kind : u8 {
   kGuest,    ///< rules of the guest; a scenario shows it
   kHost,     ///< a hypervisor's decoder; one call shows it
-  kWaiting,  ///< needs an interleaving or a pending IPI
+  kRace,     ///< rules of the guest; a litmus shows it, in some interleaving
+  kWaiting,  ///< needs an interleaving, and the model does not have it yet
 };
 
 struct Entry {
@@ -52,8 +54,13 @@ struct Entry {
   std::string_view twin_era = {};  ///< empty: the variant's
   std::string_view twin_set = {};  ///< `FIELD=VALUE` on top, or nothing
   bool twin_native = false;        ///< the twin takes the native path
-  std::string_view scenario = {};  ///< YAML; names the variant's era, fields and path
+  std::string_view scenario = {};  ///< YAML of the scenario or litmus: era, fields and path
 };
+
+/// Whether one sequence or one call shows it: what random tests and fuzzers can find.
+inline bool is_sequential(const Entry& entry) {
+  return entry.kind == Kind::kGuest || entry.kind == Kind::kHost;
+}
 
 /// All entries, by number.
 std::span<const Entry> entries();
@@ -92,7 +99,8 @@ struct Outcome {
   bool ok() const { return !variant.empty() && twin.empty(); }
 };
 
-/// Runs the entry's scenario (or call) under the fault and under the corrected rules. REQUIRES: not
+/// Runs the entry's scenario, call or litmus under the fault and under the corrected rules. A
+/// litmus runs under SC and TSO, and the corrected rules hold in every interleaving. REQUIRES: not
 /// a `kWaiting`.
 Outcome run(const Entry& entry);
 

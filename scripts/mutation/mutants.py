@@ -164,7 +164,7 @@ def mutants_of(file, text, enums):
             if is_statement or (complete and statement.startswith("if (")):
                 add(at, [indent + label + ";"])
             value = re.match(r"(.*\breturn )(.+);$", code)
-            if value and value.group(2) not in ("true", "false", "{}", "0", "nullptr"):
+            if value and value.group(2) not in ("true", "false", "{}", "0", "nullptr", "std::nullopt"):
                 add(at, [line[:value.end(1)] + "{};"])
             if (is_statement and before_is_statement and before_at == at - 1 and
                     ACCESS.search(code) and ACCESS.search(codes[at - 1]) and
