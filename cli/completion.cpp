@@ -5,13 +5,14 @@
 #include "cli/command.h"
 #include "model/eras.h"
 #include "scenario/builtin.h"
+#include "zoo/scenarios.h"
 #include "zoo/zoo.h"
 
 namespace hvtlb::cli {
 namespace {
 
-/// Arguments: the subcommands, the eras, the scenarios, the zoo's subcommands and entries, and a
-/// case for every subcommand.
+/// Arguments: the subcommands, the eras, the scenarios, the litmuses, the zoo's subcommands and
+/// entries, and a case for every subcommand.
 constexpr std::string_view kScript = R"sh(# bash completion for hvtlb: eval "$(hvtlb completion)"
 _hvtlb() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} words=
@@ -27,6 +28,7 @@ _hvtlb() {{
       case ${{COMP_WORDS[1]}} in
         eras) words=$eras ;;
         compare) [ "$COMP_CWORD" -eq 2 ] && words="{}" files=yes ;;
+        explore) words="{}" files=yes ;;
         zoo)
           if [ "$COMP_CWORD" -eq 2 ]; then
             words="{}"
@@ -74,8 +76,10 @@ int run(const CLI::App& app) {
     zoo_commands += fmt::format(" {}", sub->get_name());
   std::string entries;
   for (const zoo::Entry& entry : zoo::entries()) entries += fmt::format(" {}", entry.id);
-  fmt::print(kScript, commands.substr(1), era_names(), scenarios, zoo_commands.substr(1),
-             entries.substr(1), cases);
+  std::string litmuses;
+  for (const auto& [name, text] : zoo::litmuses()) litmuses += fmt::format(" {}", name);
+  fmt::print(kScript, commands.substr(1), era_names(), scenarios, litmuses.substr(1),
+             zoo_commands.substr(1), entries.substr(1), cases);
   return kExitHolds;
 }
 

@@ -85,7 +85,7 @@ TEST_F(ChooseNewAsid, TheCr3ValueCarriesPcidAndTheNoFlushBit) {
   EXPECT_EQ(mem_.text(), "cr3 0x300006 keep; cr3 0x300006 flush; cr3 0x300000 flush");
 }
 
-TEST(GlobalAsid, BeginsBehindTheDynamicOnes) {
+TEST(AsidNumbers, GlobalOnesBeginBehindTheDynamicOnes) {
   EXPECT_FALSE(is_global_asid(0));
   EXPECT_FALSE(is_global_asid(5));
   EXPECT_TRUE(is_global_asid(6));

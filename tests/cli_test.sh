@@ -59,6 +59,21 @@ expect "no such file" 1 'cannot be opened' "$hvtlb" compare "$dir/none.yaml"
 expect "json" 0 '"schema": "hvtlb-compare-1"' "$hvtlb" compare --json
 expect "eras" 0 'native_predicate' "$hvtlb" eras v6.17.5 filtered
 expect "eras json" 0 '"hvtlb-eras-1"' "$hvtlb" eras --json
+expect "explore" 0 'VIOLATES P1, as expected' "$hvtlb" explore Z03
+expect "a litmus that holds" 0 'tso +holds, exhausted, as expected' "$hvtlb" explore switch-filtered --memory tso
+expect "without reduction" 0 'sc +VIOLATES P1' "$hvtlb" explore Z01a --no-reduction --memory sc
+expect "no litmus" 1 'found no litmus, expected' "$hvtlb" explore
+expect "a litmus that is nowhere" 1 'none: cannot be opened' "$hvtlb" explore "$dir/none"
+sed 's/^expect:.*/expect: {sc: holds, tso: holds}/' "$(dirname "$0")/../zoo/litmus/Z03.yaml" >"$dir/wrong.yaml"
+expect "not as expected" 3 'VIOLATES P1, NOT AS EXPECTED' "$hvtlb" explore "$dir/wrong.yaml"
+cat >"$dir/three.yaml" <<'YAML'
+hvtlb-litmus: 1
+machine: {cpus: 3, path: native}
+processes: [A]
+before: [run A on 0, run A on 1, run A on 2]
+cpus: {0: mprotect A 1 page, 1: mprotect A 1 page, 2: mprotect A 1 page}
+YAML
+expect "a bound is no proof" 2 'bounded: the memory limit is reached' "$hvtlb" explore "$dir/three.yaml" --memory-limit 1
 expect "completion" 0 'complete -F _hvtlb hvtlb' "$hvtlb" completion
 
 expect "one era an option" 0 '^a multi-threaded process' "$hvtlb" compare --era v6.4 threads --cpus 4
@@ -79,13 +94,13 @@ expect "a page on standard output" 0 '^<!doctype html>' "$hvtlb" compare threads
 expect "two results on standard output" 1 'expected one of them' "$hvtlb" compare threads --html - --json
 expect "control characters" 1 'foo.nbar: cannot be opened' "$hvtlb" compare $'foo\nbar'
 one_line "control characters"
-for subcommand in compare replay encode decode step; do
+for subcommand in compare replay encode decode step explore; do
   expect "$subcommand of a directory" 1 'is a directory, expected' "$hvtlb" $subcommand "$dir"
   one_line "$subcommand of a directory"
 done
 if [ -e /dev/full ]; then
   for arguments in "eras" "eras --json" "compare threads --cpus 8" "compare threads --cpus 8 --json" \
-      "--help" "zoo list" "completion"; do
+      "--help" "zoo list" "explore --list" "completion"; do
     # shellcheck disable=SC2086
     expect "$arguments cannot be written" 1 'standard output cannot be written' \
       bash -c '"$@" >/dev/full' bash "$hvtlb" $arguments
@@ -99,7 +114,8 @@ complete_words() {
   bash -c '. "$1"; shift; COMP_WORDS=(hvtlb "$@"); COMP_CWORD=$#; _hvtlb; echo "${COMPREPLY[@]}"' \
     bash "$dir/completion" "$@"
 }
-expect "completion: subcommands" 0 '^encode eras$' complete_words e
+expect "completion: subcommands" 0 '^encode eras explore$' complete_words e
+expect "completion: litmuses" 0 '^Z42-check$' complete_words explore Z42-c
 expect "completion: eras" 0 '^v6.15$' complete_words compare --era v6.15
 expect "completion: the recorded era" 0 '^filtered$' complete_words replay --recorded-era f
 expect "completion: the second of two eras" 0 '^filtered$' complete_words eras v6.4 f
