@@ -227,7 +227,7 @@ void Engine::irqs_on(Cpu cpu, Site site) {
   --cpus_[cpu].irqs_off;
 }
 
-void Engine::run_on(Cpu self, u32 targets, std::function<void(Cpu)> handler, Site site) {
+void Engine::run_on(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site) {
   const u32 remote = targets & ~(1u << self);
   if (remote != 0) {
     step(self, StepKind::kSendIpis, site, remote);

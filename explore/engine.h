@@ -61,7 +61,7 @@ class Engine {
   void irqs_off(Cpu cpu, Site site);
   void irqs_on(Cpu cpu, Site site);
   /// Asks every CPU of `targets` to run `handler` and waits for `self`'s own part and for theirs.
-  void run_on(Cpu self, u32 targets, std::function<void(Cpu)> handler, Site site);
+  void run_on(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site);
   /// Waits until the call has taken effect on every CPU of `targets`; with `early`, not at all.
   void await_host(Cpu caller, u32 targets, bool early, Site site);
   /// The CPU's locals are gone: what it does from here on depends on `value` and on memory.

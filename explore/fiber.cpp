@@ -17,7 +17,7 @@
 namespace hvtlb::explore {
 namespace {
 
-constexpr std::size_t kStackBytes = 128 * 1024;
+constexpr std::size_t kStackBytes = std::size_t{1} << 17;
 
 void start_switch([[maybe_unused]] void** save, [[maybe_unused]] const void* bottom,
                   [[maybe_unused]] std::size_t size) {
