@@ -52,11 +52,7 @@ class SharedMemory {
   /// Returns the value before. REQUIRES: empty(cpu).
   static u64 locked(u64& word, RmwOp op, u64 value) {
     const u64 before = word;
-    switch (op) {
-      case RmwOp::kAdd: word = before + value; break;
-      case RmwOp::kOr: word = before | value; break;
-      case RmwOp::kAnd: word = before & value; break;
-    }
+    word = combined(op, before, value);
     return before;
   }
 

@@ -26,7 +26,7 @@ class DecisionPolicy {
   void store(Cpu, u64& word, u64 value, Site = Site::here()) { word = value; }
   u64 locked(Cpu, u64& word, RmwOp op, u64 value, Site = Site::here()) {
     const u64 before = word;
-    word = op == RmwOp::kAdd ? before + value : op == RmwOp::kOr ? before | value : before & value;
+    word = combined(op, before, value);
     return before;
   }
   void fence(Cpu, Site = Site::here()) {}

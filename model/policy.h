@@ -17,6 +17,16 @@ namespace hvtlb {
 /// The LOCKed read-modify-write operations that the kernel's routines use.
 enum class RmwOp : u8 { kAdd, kOr, kAnd };
 
+/// What a LOCKed operation leaves in the word.
+constexpr u64 combined(RmwOp op, u64 before, u64 value) {
+  switch (op) {
+    case RmwOp::kAdd: return before + value;
+    case RmwOp::kOr: return before | value;
+    case RmwOp::kAnd: return before & value;
+  }
+  return before;
+}
+
 /// Where in a guest routine an access stands; names the step in a counterexample. Costs nothing
 /// where the policy ignores it.
 struct Site {

@@ -55,11 +55,7 @@ class SequentialPolicy {
   void store(Cpu, u64& word, u64 value, Site = Site::here()) { word = value; }
   u64 locked(Cpu, u64& word, RmwOp op, u64 value, Site = Site::here()) {
     const u64 before = word;
-    switch (op) {
-      case RmwOp::kAdd: word = before + value; break;
-      case RmwOp::kOr: word = before | value; break;
-      case RmwOp::kAnd: word = before & value; break;
-    }
+    word = combined(op, before, value);
     return before;
   }
   void fence(Cpu, Site = Site::here()) {}
