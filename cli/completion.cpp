@@ -27,6 +27,7 @@ _hvtlb() {{
     *)
       case ${{COMP_WORDS[1]}} in
         eras) words=$eras ;;
+        matrix) words="eras porting scopes" ;;
         compare) [ "$COMP_CWORD" -eq 2 ] && words="{}" files=yes ;;
         explore) words="{}" files=yes ;;
         zoo)

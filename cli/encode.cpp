@@ -87,7 +87,8 @@ Json encode_line(const Json& line) {
     guest.cpu_tlbstate_shared[cpu].is_lazy = 1;
   });
   read_loaded(fields, guest, target, other);
-  guest.mm(target).asid_transition = fields.flag_or("asid_transition", false);
+  guest.invlpgb = fields.flag_or("asid_transition", false);
+  guest.mm(target).asid_transition = guest.invlpgb;
 
   FlushTlbInfo info;
   info.mm = target;

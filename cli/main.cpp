@@ -59,7 +59,7 @@ int parse_and_run(int argc, char** argv) {
       "Example: hvtlb compare --cpus 32,96");
   const std::vector<Command> commands{make_compare(app), make_replay(app),  make_encode(app),
                                       make_decode(app),  make_step(app),    make_eras(app),
-                                      make_zoo(app),     make_explore(app), make_completion(app)};
+                                      make_zoo(app),     make_explore(app), make_matrix(app), make_completion(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -83,7 +83,9 @@ Op read_op(Fields& fields, u32 nr_cpus, u32 nr_mms) {
       op.start = kBatchPage;
       break;
     case OpKind::kTick: op.jiffies = fields.number("jiffies", 0, ~u32{0}); break;
+    case OpKind::kFlushBatchedPending:
     case OpKind::kNestedReclaim:
+    case OpKind::kUseGlobalAsid:
     case OpKind::kEnableLam:
     case OpKind::kTouch:
     case OpKind::kNewMm:

@@ -38,13 +38,27 @@ std::string text_of(const System& system, const Engine& engine, Cpu cpu, const C
                          buffers ? " (into its store buffer)" : "");
     case StepKind::kLocked:
       return fmt::format("LOCK {} {}", system.name_of(step.word), operation_of(step));
+    case StepKind::kCmpXchg: {
+      const bool fits = *step.word == step.expected;
+      return fmt::format("LOCK {}: {}{}", system.name_of(step.word),
+                         fits ? "becomes " : "has changed, stays ",
+                         system.show(step.word, fits ? step.value : *step.word));
+    }
+    case StepKind::kWaitWhile:
+      return fmt::format("has waited: reads {} = {}", system.name_of(step.word),
+                         system.show(step.word, engine.memory().load(cpu, *step.word)));
     case StepKind::kFence: return "full fence";
     case StepKind::kIrqsOff: return "interrupts off";
     case StepKind::kIrqsOn: return "interrupts on";
     case StepKind::kWriteCr3: return "CR3 := " + system.show_cr3(step.value);
     case StepKind::kInvlpg: return fmt::format("INVLPG {:#x}", step.value);
+    case StepKind::kInvlpgb:
+      return step.value == 0 ? std::string("INVLPGB, every PCID")
+                             : fmt::format("INVLPGB, PCID {}", step.value);
+    case StepKind::kTlbsync: return "TLBSYNC: the broadcasts have taken effect everywhere";
     case StepKind::kSendIpis: return "sends IPIs to CPUs " + cpus_of(step.value);
     case StepKind::kAwaitIpis: return "all handlers have run";
+    case StepKind::kStopMachine: return "no other CPU is inside an operation";
     case StepKind::kEndHandler: return "returns from interrupt";
     case StepKind::kHypercall: return fmt::format("hypercall, control word {:#x}", step.value);
     case StepKind::kAwaitHost: return fmt::format("the call returns, CPUs {}", cpus_of(step.value));
@@ -73,7 +87,7 @@ Row row_of(const System& system, const Engine& engine, Action action) {
       row.text = fmt::format("takes the IPI of CPU {}", action.other());
       break;
     case Action::Kind::kEffect:
-      row.text = fmt::format("the host flushes its TLB for the call of CPU {}", action.other());
+      row.text = system.effect_text(action.cpu(), action.other());
       break;
   }
   return row;

@@ -66,7 +66,22 @@ bool Engine::can_run(Cpu cpu) const {
   const StepKind kind = next_step(cpu).kind;
   if (needs_empty_buffer(kind)) return memory_.empty(cpu);
   if (kind == StepKind::kAwaitIpis) return state.unanswered == 0;
+  if (kind == StepKind::kWaitWhile)
+    return memory_.load(cpu, *next_step(cpu).word) != next_step(cpu).expected;
+  if (kind == StepKind::kStopMachine) return memory_.empty(cpu) && others_rest(cpu);
+  if (kind == StepKind::kTlbsync) return state.effects == 0;
   if (kind == StepKind::kAwaitHost) return state.effects == 0 || state.returns_early;
+  return true;
+}
+
+bool Engine::others_rest(Cpu cpu) const {
+  for (Cpu other = 0; other < nr_cpus_; ++other) {
+    const CpuState& state = cpus_[other];
+    if (other == cpu) continue;
+    if (!state.between_operations || state.handling || state.irqs_off != 0 ||
+        state.ipis_from != 0 || !memory_.empty(other))
+      return false;
+  }
   return true;
 }
 
@@ -90,7 +105,7 @@ void Engine::perform(Action action) {
   const Cpu cpu = action.cpu();
   switch (action.kind()) {
     case Action::Kind::kRun: {
-      history(cpu) = mixed(history(cpu), static_cast<u64>(next_step(cpu).site.line));
+      begin_step(cpu, next_step(cpu));
       resume(cpu);
       break;
     }
@@ -105,6 +120,11 @@ void Engine::perform(Action action) {
       system_.host_effect(cpu, action.other());
       break;
   }
+}
+
+void Engine::begin_step(Cpu cpu, const CpuStep& step) {
+  history(cpu) = mixed(history(cpu), static_cast<u64>(step.site.line));
+  if (!cpus_[cpu].handling) cpus_[cpu].between_operations = false;
 }
 
 void Engine::replay(std::span<const Action> schedule) {
@@ -185,7 +205,7 @@ void Engine::take(Cpu cpu, const CpuStep& step) {
   if (!script_.empty() && script_.front() == Action::run(cpu)) {
     assert(can_run(cpu));
     script_ = script_.subspan(1);
-    history(cpu) = mixed(history(cpu), static_cast<u64>(step.site.line));
+    begin_step(cpu, step);
     return;
   }
   state.fibers[state.handling]->pause();
@@ -211,6 +231,25 @@ u64 Engine::locked(Cpu cpu, u64& word, RmwOp op, u64 value, Site site) {
   const u64 before = SharedMemory::locked(word, op, value);
   history(cpu) = mixed(history(cpu), before);
   return before;
+}
+
+u64 Engine::cmpxchg(Cpu cpu, u64& word, u64 expected, u64 value, Site site) {
+  take(cpu, {.kind = StepKind::kCmpXchg,
+             .word = &word,
+             .value = value,
+             .expected = expected,
+             .site = site});
+  const u64 before = word;
+  if (before == expected) word = value;
+  history(cpu) = mixed(history(cpu), before);
+  return before;
+}
+
+u64 Engine::wait_while(Cpu cpu, const u64& word, u64 value, Site site) {
+  take(cpu, {.kind = StepKind::kWaitWhile, .word = &word, .expected = value, .site = site});
+  const u64 read = memory_.load(cpu, word);
+  history(cpu) = mixed(history(cpu), read);
+  return read;
 }
 
 void Engine::step(Cpu cpu, StepKind kind, Site site, u64 value) {
@@ -247,12 +286,17 @@ void Engine::run_on(Cpu self, u32 targets, const std::function<void(Cpu)>& handl
 
 void Engine::await_host(Cpu caller, u32 targets, bool early, Site site) {
   if (leaving_) return;
-  cpus_[caller].effects |= targets;
+  begin_effects(caller, targets);
   cpus_[caller].returns_early = early;
   step(caller, StepKind::kAwaitHost, site, targets);
 }
 
+void Engine::begin_effects(Cpu caller, u32 targets) {
+  if (!leaving_) cpus_[caller].effects |= targets;
+}
+
 void Engine::forget(Cpu cpu, u64 value) {
+  cpus_[cpu].between_operations = true;
   history(cpu) = mixed(0x5851f42d4c957f2d, value);
 }
 

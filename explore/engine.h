@@ -47,6 +47,9 @@ class Engine {
   const CpuStep& next_step(Cpu cpu) const { return cpus_[cpu].next[cpus_[cpu].handling]; }
   bool runnable(Cpu cpu) const { return !cpus_[cpu].ended || cpus_[cpu].handling; }
   bool handling(Cpu cpu) const { return cpus_[cpu].handling; }
+  /// Whether the CPU is between two operations.
+  bool between_operations(Cpu cpu) const { return cpus_[cpu].between_operations; }
+  bool stops_machine() const { return system_.stops_machine(); }
   bool has_irqs_off(Cpu cpu) const { return cpus_[cpu].irqs_off != 0; }
   const SharedMemory& memory() const { return memory_; }
   u32 settled() const;
@@ -56,6 +59,9 @@ class Engine {
   u64 load(Cpu cpu, const u64& word, Site site);
   void store(Cpu cpu, u64& word, u64 value, Site site, u32 note = 0);
   u64 locked(Cpu cpu, u64& word, RmwOp op, u64 value, Site site);
+  u64 cmpxchg(Cpu cpu, u64& word, u64 expected, u64 value, Site site);
+  /// Returns what it reads when that is not `value` any more.
+  u64 wait_while(Cpu cpu, const u64& word, u64 value, Site site);
   /// A step without an access.
   void step(Cpu cpu, StepKind kind, Site site, u64 value = 0);
   void irqs_off(Cpu cpu, Site site);
@@ -64,7 +70,10 @@ class Engine {
   void run_on(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site);
   /// Waits until the call has taken effect on every CPU of `targets`; with `early`, not at all.
   void await_host(Cpu caller, u32 targets, bool early, Site site);
-  /// The CPU's locals are gone: what it does from here on depends on `value` and on memory.
+  /// What this CPU has asked for takes effect on every CPU of `targets` at some moment.
+  void begin_effects(Cpu caller, u32 targets);
+  /// The CPU is between two operations. Its locals are gone: what it does from here on depends on
+  /// `value` and on memory.
   void forget(Cpu cpu, u64 value);
   /// Whether this execution is being left: nothing that is done now counts.
   bool leaving() const { return leaving_; }
@@ -75,6 +84,7 @@ class Engine {
     CpuStep next[2];
     u64 history[2];  // of what the routine has read since it knew nothing
     bool handling;
+    bool between_operations;
     bool ended;
     u32 irqs_off;
     Cpu handles_for;
@@ -88,10 +98,12 @@ class Engine {
   };
 
   void take(Cpu cpu, const CpuStep& step);
+  void begin_step(Cpu cpu, const CpuStep& step);
   void resume(Cpu cpu);
   void begin_handler(Cpu cpu, Cpu sender);
   void end_handler(Cpu cpu);
   bool can_run(Cpu cpu) const;
+  bool others_rest(Cpu cpu) const;
   void leave();
   u64& history(Cpu cpu) { return cpus_[cpu].history[cpus_[cpu].handling]; }
 

@@ -24,7 +24,17 @@ class GuestPolicy {
   void attach(Engine& engine) { engine_ = &engine; }
   void reset() {
     for (auto& requests : pending_) requests.clear();
+    for (auto& requests : relied_) requests.clear();
+    for (auto& broadcasts : broadcasts_) broadcasts.clear();
+    calls_reach_ = broadcasts_reach_ = {};
+    newest_ = {};
+    nr_added_ = {};
+    broken_.reset();
   }
+  /// The CPU's program goes on with another operation.
+  void begin_operation(Cpu cpu) { newest_[cpu] = {}; }
+  /// What the steps themselves have shown to be wrong.
+  const std::optional<Violation>& broken() const { return broken_; }
 
   // Shared memory
   u64 load(Cpu cpu, const u64& word, Site site = Site::here()) {
@@ -35,6 +45,12 @@ class GuestPolicy {
   }
   u64 locked(Cpu cpu, u64& word, RmwOp op, u64 value, Site site = Site::here()) {
     return engine_->locked(cpu, word, op, value, site);
+  }
+  u64 cmpxchg(Cpu cpu, u64& word, u64 expected, u64 value, Site site = Site::here()) {
+    return engine_->cmpxchg(cpu, word, expected, value, site);
+  }
+  u64 wait_while(Cpu cpu, const u64& word, u64 value, Site site = Site::here()) {
+    return engine_->wait_while(cpu, word, value, site);
   }
   void fence(Cpu cpu, Site site = Site::here()) { engine_->step(cpu, StepKind::kFence, site); }
   /// A page-table entry changes; `note` says which when it has arrived.
@@ -51,6 +67,8 @@ class GuestPolicy {
     engine_->irqs_on(cpu, {"local_irq_restore", 0});
     --guest_.cpu_tlbstate[cpu].irqs_off;
   }
+
+  void stop_machine(Cpu cpu) { engine_->step(cpu, StepKind::kStopMachine, {"stop_machine", 0}); }
 
   // Hardware
   void write_cr3(Cpu cpu, u64 cr3, Site site = Site::here()) {
@@ -73,12 +91,40 @@ class GuestPolicy {
     else
       for (const u32 vp : effect.vps)
         if (const u32 target = guest_.cpu_of_vp(vp); target != kVpInvalid) targets |= 1u << target;
+    if (!engine_->leaving()) calls_reach_[cpu] = targets;
     engine_->await_host(cpu, targets, host_returns_early, site);
     return effect.result;
   }
-  void host_effect(Cpu target, Cpu caller) {
-    const HostEffect& effect = effects_[caller];
-    truth_.host_flush(target, host_scope, effect.address_space, effect.everything, effect.ranges);
+  void invlpgb(Cpu cpu, const Invlpgb& what, Site site = Site::here()) {
+    engine_->step(cpu, StepKind::kInvlpgb, site, what.pcid);
+    if (engine_->leaving()) return;
+    broadcasts_[cpu].push_back(what);
+    broadcasts_reach_[cpu] = (1u << guest_.nr_cpus) - 1;
+    engine_->begin_effects(cpu, broadcasts_reach_[cpu]);
+  }
+  void tlbsync(Cpu cpu, Site site = Site::here()) {
+    engine_->step(cpu, StepKind::kTlbsync, site);
+    broadcasts_[cpu].clear();
+  }
+  /// A hypercall or broadcast of `caller` takes effect on `target`. A CPU with both under way (an
+  /// mm that moves to a global ASID under a builder that knows nothing of it) lets them take effect
+  /// together: that is the later of the two moments, and both only remove.
+  void effect(Cpu target, Cpu caller) {
+    const u32 bit = 1u << target;
+    if ((calls_reach_[caller] & bit) != 0) {
+      const HostEffect& effect = effects_[caller];
+      truth_.host_flush(target, host_scope, effect.address_space, effect.everything, effect.ranges);
+    }
+    if ((broadcasts_reach_[caller] & bit) != 0)
+      for (const Invlpgb& each : broadcasts_[caller])
+        truth_.broadcast(target, each.every_pcid, each.pcid, each.range);
+    calls_reach_[caller] &= ~bit;
+    broadcasts_reach_[caller] &= ~bit;
+  }
+  std::string effect_text(Cpu target, Cpu caller) const {
+    const bool call = (calls_reach_[caller] >> target & 1) != 0;
+    return call ? fmt::format("the host flushes its TLB for the call of CPU {}", caller)
+                : fmt::format("the broadcast of CPU {} takes effect", caller);
   }
 
   template <class Handler>
@@ -94,9 +140,10 @@ class GuestPolicy {
   }
 
   // Trace points
-  void flush_requested(Cpu, const FlushTlbInfo& info) {
+  void flush_requested(Cpu cpu, const FlushTlbInfo& info) {
     if (events != nullptr) *events += fmt::format(" (generation {})", info.new_tlb_gen);
     truth_.flush_requested(info.mm, info.new_tlb_gen, covered_range(info), info.freed_tables);
+    newest_[cpu] = {info.mm, info.new_tlb_gen};
   }
   void batch_requested(Cpu cpu, const FlushTlbInfo& info) {
     flush_requested(cpu, info);
@@ -105,17 +152,58 @@ class GuestPolicy {
   void flush_targets(Cpu, std::span<const u64>, const FlushTlbInfo&) {}
   void flush_local(Cpu, const FlushTlbInfo&) {}
   void flush_sent_natively(Cpu, const CpuMask&, const FlushTlbInfo&) {}
+  void tables_freed(Cpu, const FlushTlbInfo& info) {
+    truth_.tables_freed(info.mm, info.new_tlb_gen);
+  }
+  void read_behind(Cpu cpu, const char* array) {
+    if (!broken_) broken_ = read_behind_of(cpu, array);
+  }
   void flush_returned(Cpu cpu, const FlushTlbInfo& info) {
     if (events != nullptr) *events += "; the flush RETURNS";
+    for (const BufferedStore& store : engine_->memory().buffer(cpu))
+      if (store.note != 0 && !broken_) broken_ = change_unseen(cpu, info);
     if (info.has_mm) return truth_.flush_returned(info.mm, info.new_tlb_gen);
     for (const Request& each : pending_[cpu]) truth_.flush_returned(each.mm, each.tlb_gen);
     pending_[cpu].clear();
+    nr_added_[cpu] = 0;
+  }
+
+  /// The page-table change of the CPU's operation has arrived: late, if its flush is under way.
+  void change_arrived(Cpu cpu) {
+    const Request& request = newest_[cpu];
+    if (request.mm != kInitMm) truth_.request_covers_newest(request.mm, request.tlb_gen);
+  }
+
+  // Deferred flushes. Whoever relies on them (`flush_tlb_batched_pending()`) finds what was added
+  // before: the page-table lock is handed over when the adder's stores have arrived.
+  void batch_added(Cpu cpu) { nr_added_[cpu] = pending_[cpu].size(); }
+  void relies_on_batches(Cpu cpu, MmId mm) {
+    for (Cpu adder = 0; adder < guest_.nr_cpus; ++adder)
+      for (std::size_t at = 0; at < pending_[adder].size(); ++at)
+        if (pending_[adder][at].mm == mm && at < nr_added_[adder] &&
+            engine_->memory().empty(adder))
+          relied_[cpu].push_back(pending_[adder][at]);
+  }
+  void batches_returned(Cpu cpu) {
+    for (const Request& each : relied_[cpu]) truth_.flush_returned(each.mm, each.tlb_gen);
+    relied_[cpu].clear();
+  }
+  void append_state(std::vector<u64>& state) const {
+    for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu)
+      state.push_back(calls_reach_[cpu] | u64{broadcasts_reach_[cpu]} << 8);
+    for (const auto& requests : relied_)
+      for (const Request& each : requests) state.insert(state.end(), {each.mm, each.tlb_gen});
   }
 
  private:
+  static Violation change_unseen(Cpu cpu, const FlushTlbInfo& info) {
+    return {Property::kP1, cpu, info.mm, info.start,
+            "the flush has returned, and the page-table change is still in the store buffer"};
+  }
+
   struct Request {
-    MmId mm;
-    u64 tlb_gen;
+    MmId mm = kInitMm;
+    u64 tlb_gen = 0;
   };
 
   Engine* engine_ = nullptr;
@@ -123,7 +211,14 @@ class GuestPolicy {
   Truth& truth_;
   HypercallHost& host_;
   std::array<HostEffect, kMaxExploredCpus> effects_;
+  std::array<u32, kMaxExploredCpus> calls_reach_{};  // by caller: CPUs still without the effect
+  std::array<std::vector<Invlpgb>, kMaxExploredCpus> broadcasts_;
+  std::array<u32, kMaxExploredCpus> broadcasts_reach_{};
+  std::array<Request, kMaxExploredCpus> newest_;                // by CPU
   std::array<std::vector<Request>, kMaxExploredCpus> pending_;  // of batches, by CPU
+  std::array<std::size_t, kMaxExploredCpus> nr_added_{};        // of them, by operations that ended
+  std::array<std::vector<Request>, kMaxExploredCpus> relied_;   // by whoever relies on them
+  std::optional<Violation> broken_;
 };
 
 static_assert(MemoryPolicy<GuestPolicy>);

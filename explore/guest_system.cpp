@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "model/hotplug.h"
 #include "model/lam.h"
 #include "model/temporary_mm.h"
 #include "scenario/machine.h"
@@ -36,6 +37,10 @@ bool explorable(OpKind kind) {
     case OpKind::kFlushMmRange:
     case OpKind::kBatchAdd:
     case OpKind::kBatchFlush:
+    case OpKind::kFlushBatchedPending:
+    case OpKind::kUseGlobalAsid:
+    case OpKind::kOffline:
+    case OpKind::kOnline:
     case OpKind::kEnableLam: return true;
     default: return false;
   }
@@ -50,7 +55,8 @@ GuestSystem::GuestSystem(const Litmus& litmus)
       policy_(guest_, truth_, host_),
       kernel_{guest_, litmus.rules, policy_},
       batches_(litmus.machine.nr_cpus),
-      used_before_(litmus.machine.nr_cpus, kInitMm) {
+      used_before_(litmus.machine.nr_cpus, kInitMm),
+      operation_(litmus.machine.nr_cpus) {
   Machine machine(litmus.machine, litmus.rules);
   prepared(machine, litmus);
   initial_guest_ = machine.guest();
@@ -58,19 +64,28 @@ GuestSystem::GuestSystem(const Litmus& litmus)
   guest_ = initial_guest_;
   policy_.host_scope = litmus.host_scope;
   policy_.host_returns_early = litmus.host_returns_early;
+  for (const std::vector<Op>& program : litmus.programs)
+    for (const Op& op : program) stops_machine_ |= op.kind == OpKind::kOffline;
   for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
     page_table_.emplace_back(litmus.programs[cpu].size());
     names_[&guest_.cpu_tlbstate_shared[cpu].loaded_mm] = fmt::format("cpu{}.loaded_mm", cpu);
     names_[&guest_.cpu_tlbstate_shared[cpu].is_lazy] = fmt::format("cpu{}.is_lazy", cpu);
     holds_mm_[&guest_.cpu_tlbstate_shared[cpu].loaded_mm] = true;
+    names_[&guest_.cpu_tlbstate[cpu].active_mm] = fmt::format("cpu{}.active_mm", cpu);
+    holds_mm_[&guest_.cpu_tlbstate[cpu].active_mm] = true;
+    names_[&guest_.cpu_tlbstate[cpu].seen_asid] = fmt::format("cpu{}.loaded_mm_asid", cpu);
     for (u64& entry : page_table_[cpu]) names_[&entry] = "the page table";
   }
+  names_[guest_.cpu_online_mask.data()] = "cpu_online_mask";
+  names_[&guest_.global_asid_lock] = "global_asid_lock";
+  names_[&guest_.last_global_asid] = "last_global_asid";
   for (MmId id = 0; id < guest_.nr_mm_slots(); ++id) {
     Mm& mm = guest_.mm(id);
     names_[&mm.tlb_gen] = fmt::format("{}.tlb_gen", name_of_mm(id));
     names_[&mm.next_trim_cpumask] = fmt::format("{}.next_trim_cpumask", name_of_mm(id));
     names_[&mm.global_asid] = fmt::format("{}.global_asid", name_of_mm(id));
     names_[&mm.asid_transition] = fmt::format("{}.asid_transition", name_of_mm(id));
+    names_[&mm.tlb_flush_batched] = fmt::format("{}.tlb_flush_batched", name_of_mm(id));
     names_[&mm.lam_cr3_mask] = fmt::format("{}.lam_cr3_mask", name_of_mm(id));
     if (!mm.cpumask.empty()) names_[mm.cpumask.data()] = fmt::format("{}.cpumask", name_of_mm(id));
   }
@@ -96,6 +111,8 @@ void GuestSystem::run(Cpu cpu) {
     const std::vector<u64>* page = guest_.input_pages ? &guest_.input_page(cpu)->words : nullptr;
     const u64 left = page ? XXH3_64bits(page->data(), page->size() * sizeof(u64)) : 0;
     engine_->forget(cpu, left + at);
+    operation_[cpu] = at;
+    policy_.begin_operation(cpu);
     perform(cpu, program[at], note_of(at));
   }
   engine_->forget(cpu, program.size());
@@ -107,12 +124,10 @@ void GuestSystem::change_page_table(Cpu cpu, u32 note) {
 
 void GuestSystem::perform(Cpu cpu, const Op& op, u32 note) {
   switch (op.kind) {
-    case OpKind::kSwitchMm: {
-      IrqsOff irqs_off(policy_, cpu);
-      truth_.set_uses(cpu, op.mm);
-      switch_mm_irqs_off(kernel_, cpu, op.mm);
+    case OpKind::kSwitchMm:
+      switch_mm(kernel_, cpu, op.mm);
+      truth_.set_uses(cpu, op.mm);  // with interrupts off its code did not run
       break;
-    }
     case OpKind::kEnterLazy: {
       IrqsOff irqs_off(policy_, cpu);
       truth_.set_uses(cpu, kInitMm);
@@ -143,10 +158,23 @@ void GuestSystem::perform(Cpu cpu, const Op& op, u32 note) {
       FlushTlbInfo info;
       info.start = op.start & kPageMask;
       info.end = info.start + kPageSize;
-      arch_tlbbatch_add_pending(kernel_, cpu, batches_[cpu], op.mm, info);
+      set_tlb_ubc_flush_pending(kernel_, cpu, batches_[cpu], op.mm, info);
+      policy_.batch_added(cpu);
       break;
     }
     case OpKind::kBatchFlush: arch_tlbbatch_flush(kernel_, cpu, batches_[cpu]); break;
+    case OpKind::kFlushBatchedPending:
+      policy_.fence(cpu, {"pte_offset_map_lock", 0});
+      policy_.relies_on_batches(cpu, op.mm);
+      flush_tlb_batched_pending(kernel_, cpu, op.mm);
+      policy_.batches_returned(cpu);
+      break;
+    case OpKind::kOffline:
+      cpu_offline(kernel_, cpu);
+      truth_.set_uses(cpu, kInitMm);
+      break;
+    case OpKind::kOnline: cpu_online(kernel_, cpu); break;
+    case OpKind::kUseGlobalAsid: use_global_asid(kernel_, cpu, op.mm); break;
     case OpKind::kEnableLam: enable_lam(kernel_, cpu, truth_.uses(cpu)); break;
     default: assert(false);
   }
@@ -157,14 +185,16 @@ void GuestSystem::arrived(Cpu cpu, u32 note) {
   if (op.kind == OpKind::kBatchAdd) {
     const u64 start = op.start & kPageMask;
     truth_.pte_change(op.mm, {start, start + kPageSize}, false);
-    return;
+  } else {
+    const AddressRange range = flushed_range(op.start, op.end, op.stride_shift);
+    truth_.pte_change(op.mm, covered_range(range.start, range.end, op.stride_shift),
+                      op.freed_tables, op.stride_shift);
   }
-  const AddressRange range = flushed_range(op.start, op.end, op.stride_shift);
-  truth_.pte_change(op.mm, covered_range(range.start, range.end, op.stride_shift), op.freed_tables,
-                    op.stride_shift);
+  if (note == note_of(operation_[cpu])) policy_.change_arrived(cpu);
 }
 
 std::optional<Violation> GuestSystem::check(u32 settled) const {
+  if (policy_.broken()) return policy_.broken();
   for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
     if (!guest_.online(cpu)) continue;
     if (auto found = check_p2(guest_, truth_, cpu)) return found;
@@ -184,7 +214,7 @@ void GuestSystem::append_state(std::vector<u64>& state) const {
     const CpuTlbStateShared& shared = guest_.cpu_tlbstate_shared[cpu];
     const CpuTlbState& tlb = guest_.cpu_tlbstate[cpu];
     state.insert(state.end(), {shared.loaded_mm, shared.is_lazy, tlb.loaded_mm_asid, tlb.next_asid,
-                               tlb.invalidate_other, tlb.irqs_off, tlb.user_pcid_flush_mask,
+                               tlb.invalidate_other, tlb.irqs_off, tlb.user_pcid_flush_mask, tlb.active_mm, tlb.seen_asid,
                                tlb.temporary_mm_prev.value_or(~MmId{0})});
     for (const TlbContext& ctx : tlb.ctxs) state.insert(state.end(), {ctx.ctx_id, ctx.tlb_gen});
     state.push_back(used_before_[cpu]);
@@ -194,10 +224,13 @@ void GuestSystem::append_state(std::vector<u64>& state) const {
   for (MmId id = 0; id < guest_.nr_mm_slots(); ++id) {
     const Mm& mm = guest_.mm(id);
     state.insert(state.end(), {mm.tlb_gen, mm.next_trim_cpumask, mm.global_asid, mm.asid_transition,
-                               mm.lam_cr3_mask, u64{mm.temporary}});
+                               mm.lam_cr3_mask, mm.tlb_flush_batched, u64{mm.temporary}});
     for (const u64 word : mm.cpumask) state.push_back(word);
   }
+  for (const u64 word : guest_.cpu_online_mask) state.push_back(word);
+  state.insert(state.end(), {guest_.global_asid_lock, guest_.last_global_asid});
   truth_.append_state(state);
+  policy_.append_state(state);
 }
 
 std::string GuestSystem::name_of_mm(u64 id) const {
@@ -225,7 +258,7 @@ std::string GuestSystem::name_of(const u64* word) const {
 std::string GuestSystem::show(const u64* word, u64 value) const {
   if (holds_mm_.contains(word))
     return value == kLoadedMmSwitching ? "SWITCHING" : name_of_mm(value);
-  const bool bits = name_of(word).ends_with("cpumask") || value > 0xffff;
+  const bool bits = name_of(word).ends_with("mask") || value > 0xffff;
   return bits ? fmt::format("{:#x}", value) : std::to_string(value);
 }
 

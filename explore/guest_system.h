@@ -5,7 +5,7 @@
 
 #include "explore/guest_policy.h"
 #include "explore/litmus.h"
-#include "flush/flush_tlb.h"
+#include "flush/tlbbatch.h"
 #include "flush/named_targets.h"
 
 namespace hvtlb::explore {
@@ -18,9 +18,13 @@ class GuestSystem final : public System {
   u32 nr_cpus() const override { return guest_.nr_cpus; }
   void attach(Engine& engine) override;
   void reset() override;
+  bool stops_machine() const override { return stops_machine_; }
   void run(Cpu cpu) override;
   void arrived(Cpu cpu, u32 note) override;
-  void host_effect(Cpu cpu, Cpu caller) override { policy_.host_effect(cpu, caller); }
+  void host_effect(Cpu cpu, Cpu caller) override { policy_.effect(cpu, caller); }
+  std::string effect_text(Cpu cpu, Cpu caller) const override {
+    return policy_.effect_text(cpu, caller);
+  }
   void append_state(std::vector<u64>& state) const override;
   std::optional<Violation> check(u32 settled) const override;
   std::string name_of(const u64* word) const override;
@@ -44,8 +48,10 @@ class GuestSystem final : public System {
   GuestPolicy policy_;
   Kernel<GuestPolicy> kernel_;
   Engine* engine_ = nullptr;
+  bool stops_machine_ = false;
   std::vector<TlbBatch> batches_;             // by CPU
   std::vector<MmId> used_before_;             // by CPU: whom it uses again after a temporary mm
+  std::vector<std::size_t> operation_;        // by CPU: where its program stands
   std::vector<std::vector<u64>> page_table_;  // by CPU and operation: the entry that it changes
   std::map<const u64*, std::string> names_;
   std::map<const u64*, bool> holds_mm_;

@@ -37,6 +37,8 @@ class Translator {
         op.start = step.va.value_or(kDefaultVa);
         break;
       case Verb::kBatchFlush: op.kind = OpKind::kBatchFlush; break;
+      case Verb::kFlushBatchedPending: op.kind = OpKind::kFlushBatchedPending; break;
+      case Verb::kUseGlobalAsid: op.kind = OpKind::kUseGlobalAsid; break;
       case Verb::kEnableLam: op.kind = OpKind::kEnableLam; break;
       case Verb::kUseTemporaryMm: op.kind = OpKind::kUseTemporaryMm; break;
       case Verb::kUnuseTemporaryMm: op.kind = OpKind::kUnuseTemporaryMm; break;
@@ -51,7 +53,10 @@ class Translator {
                                        name_of(step.verb)));
     }
     const bool names_mm = op.kind == OpKind::kSwitchMm || op.kind == OpKind::kFlushMmRange ||
-                          op.kind == OpKind::kBatchAdd || op.kind == OpKind::kUseTemporaryMm;
+                          op.kind == OpKind::kBatchAdd ||
+                          op.kind == OpKind::kFlushBatchedPending ||
+                          op.kind == OpKind::kUseGlobalAsid ||
+                          op.kind == OpKind::kUseTemporaryMm;
     if (names_mm) op.mm = mm_of(step);
     return op;
   }
@@ -83,10 +88,10 @@ class Translator {
   const Scenario& scenario_;
 };
 
-std::vector<Op> ops_before(const std::vector<Step>& steps, const Scenario& scenario) {
+std::vector<Op> ops_before(const std::vector<Step>& steps, const Scenario& scenario,
+                           const Rules& rules) {
   const Translator translator(scenario);
   std::vector<Op> ops(scenario.processes.size(), Op{.kind = OpKind::kNewMm});
-  Rules rules;
   Machine machine(scenario.machine, rules);
   for (const Op& op : ops) machine.apply(op);
   for (const Step& step : steps) {
@@ -103,9 +108,17 @@ std::vector<Op> ops_before(const std::vector<Step>& steps, const Scenario& scena
   return ops;
 }
 
-/// A temporary mm is left again, nothing else happens inside it; LAM is enabled by whoever runs.
+/// What a CPU is when its program begins.
+struct Beginning {
+  bool runs_user = false;
+  bool offline = false;
+};
+
+/// A temporary mm is left again, nothing else happens inside it; LAM is enabled by whoever runs; a
+/// CPU that is offline comes online before anything else.
 void check_program(const std::vector<Step>& steps, const std::vector<Op>& ops,
-                   const Scenario& scenario, bool runs_user) {
+                   const Scenario& scenario, const Rules& rules, Beginning beginning) {
+  auto [runs_user, offline] = beginning;
   bool inside = false;
   for (std::size_t at = 0; at < ops.size(); ++at) {
     const OpKind kind = ops[at].kind;
@@ -117,11 +130,19 @@ void check_program(const std::vector<Step>& steps, const std::vector<Op>& ops,
                                        "unuse_temporary_mm"
                                      : "found unuse_temporary_mm outside of a temporary mm");
     inside = kind == OpKind::kUseTemporaryMm;
+    if (offline != (kind == OpKind::kOnline))
+      refuse_at(steps[at].at, offline ? "found another step on a CPU that is offline, expected online"
+                                      : "found online on a CPU that is online");
+    offline = kind == OpKind::kOffline;
+    if (kind == OpKind::kOffline) runs_user = false;
     if (kind == OpKind::kSwitchMm) runs_user = true;
     if (kind == OpKind::kEnterLazy || kind == OpKind::kLeaveMm) runs_user = false;
     if (kind == OpKind::kEnableLam && (!scenario.machine.lam || !runs_user))
       refuse_at(steps[at].at,
                 "found enable_lam, expected a machine with lam and a running process");
+    if (kind == OpKind::kUseGlobalAsid && (!scenario.machine.invlpgb || !rules.global_asid))
+      refuse_at(steps[at].at,
+                "found use_global_asid, expected a machine with invlpgb and an era of v6.15 or later");
   }
   if (inside) refuse_at(steps.back().at, "found no unuse_temporary_mm behind use_temporary_mm");
 }
@@ -131,10 +152,13 @@ void read_programs(const YAML::Node& node, const Scenario& scenario, const Sourc
   const u32 nr_cpus = scenario.machine.nr_cpus;
   file.litmus.programs.resize(nr_cpus);
   file.programs.resize(nr_cpus);
-  std::vector<bool> runs_user(nr_cpus);
+  std::vector<Beginning> beginnings(nr_cpus);
   for (const Op& op : file.litmus.before) {
-    if (op.kind == OpKind::kSwitchMm) runs_user[op.cpu] = true;
-    if (op.kind == OpKind::kEnterLazy || op.kind == OpKind::kLeaveMm) runs_user[op.cpu] = false;
+    Beginning& cpu = beginnings[op.cpu];
+    if (op.kind == OpKind::kSwitchMm) cpu.runs_user = true;
+    if (op.kind == OpKind::kEnterLazy || op.kind == OpKind::kLeaveMm) cpu.runs_user = false;
+    if (op.kind == OpKind::kOffline) cpu = {.runs_user = false, .offline = true};
+    if (op.kind == OpKind::kOnline) cpu.offline = false;
   }
   const Translator translator(scenario);
   for_each_key(
@@ -152,7 +176,7 @@ void read_programs(const YAML::Node& node, const Scenario& scenario, const Sourc
           ops.push_back(translator.op_of(step, cpu));
           file.programs[cpu] += (file.programs[cpu].empty() ? "" : ", then ") + step_text(step);
         }
-        check_program(steps, ops, scenario, runs_user[cpu]);
+        check_program(steps, ops, scenario, file.litmus.rules, beginnings[cpu]);
       });
 }
 
@@ -229,7 +253,7 @@ LitmusFile read(const std::string& text) {
   if (!hypercalls.IsNull()) read_hypercalls(hypercalls, file.litmus);
   const std::vector<Step> first =
       before.IsNull() ? std::vector<Step>{} : read_steps(before, scenario, source);
-  file.litmus.before = ops_before(first, scenario);
+  file.litmus.before = ops_before(first, scenario, file.litmus.rules);
   read_programs(cpus, scenario, source, file);
   if (!expect.IsNull())
     for_each_key(expect, "expectations",

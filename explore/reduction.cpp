@@ -8,6 +8,8 @@ namespace hvtlb::explore {
 ///  - interrupts on: it disables nothing, and an IPI that waits for it cannot come before it. It
 ///    lets more properties be judged, and they still are when the others have moved on.
 bool Reduction::is_independent(const Engine& engine, Cpu cpu, const CpuStep& step) {
+  // To begin an operation is to keep the machine from being stopped.
+  if (engine.stops_machine() && engine.between_operations(cpu)) return false;
   switch (step.kind) {
     case StepKind::kStore:
       return engine.memory().model() == MemoryModel::kTso && engine.has_irqs_off(cpu);
@@ -37,7 +39,9 @@ void Reduction::performing(const Engine& engine, Action action) {
   if (action.kind() != Action::Kind::kRun) return;
   const Cpu cpu = action.cpu();
   const CpuStep& step = engine.next_step(cpu);
-  if (step.kind != StepKind::kStore && step.kind != StepKind::kLocked) return;
+  if (step.kind != StepKind::kStore && step.kind != StepKind::kLocked &&
+      step.kind != StepKind::kCmpXchg)
+    return;
   Word& word = words_[step.word];
   word.writers |= 1u << cpu;
   if ((word.trusting & ~(1u << cpu)) != 0 || word.trusted_by_all) was_wrong_ = true;

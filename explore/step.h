@@ -15,15 +15,20 @@ enum class StepKind : u8 {
   kLoad,
   kStore,
   kLocked,
+  kCmpXchg,
+  kWaitWhile,  ///< a load that goes on when it gives another value than `expected`
   kFence,
   kIrqsOff,
   kIrqsOn,
   kWriteCr3,
   kInvlpg,
+  kInvlpgb,  ///< a broadcast begins
+  kTlbsync,  ///< goes on when the broadcasts have taken effect everywhere
   kSendIpis,
   kAwaitIpis,   ///< the sender goes on when every handler has run
   kEndHandler,  ///< return from interrupt
   kHypercall,
+  kStopMachine,  ///< goes on when every other CPU is between two operations, at rest
   kAwaitHost,  ///< the call returns when it has taken effect everywhere
 };
 
@@ -33,6 +38,7 @@ enum class StepKind : u8 {
 constexpr bool needs_empty_buffer(StepKind kind) {
   switch (kind) {
     case StepKind::kLocked:
+    case StepKind::kCmpXchg:
     case StepKind::kFence:
     case StepKind::kWriteCr3:
     case StepKind::kSendIpis:
@@ -46,6 +52,7 @@ struct CpuStep {
   StepKind kind = StepKind::kFence;
   const u64* word = nullptr;  ///< of an access
   u64 value = 0;              ///< stored, or combined with
+  u64 expected = 0;           ///< of a kCmpXchg or kWaitWhile
   RmwOp op = RmwOp::kAdd;
   Site site{"", 0};
 };

@@ -19,12 +19,18 @@ class System {
   virtual void attach(class Engine& engine) = 0;
   /// Back to the initial state, in place: words keep their addresses.
   virtual void reset() = 0;
+  /// Whether a program stops the machine: then it matters when the others begin an operation.
+  virtual bool stops_machine() const { return false; }
   /// The program of a CPU, run in a fiber.
   virtual void run(Cpu cpu) = 0;
   /// The store of `cpu` with this note is now visible.
   virtual void arrived(Cpu cpu, u32 note) = 0;
   /// The hypercall that `caller` waits for takes effect on `cpu`.
   virtual void host_effect(Cpu cpu, Cpu caller) = 0;
+  /// The same in words, before it happens.
+  virtual std::string effect_text(Cpu /*cpu*/, Cpu caller) const {
+    return "the host flushes its TLB for the call of CPU " + std::to_string(caller);
+  }
   /// Everything that decides what can happen from here on, but for what the engine knows.
   virtual void append_state(std::vector<u64>& state) const = 0;
   /// A property that does not hold in this state. `settled` has the CPUs with empty buffers.

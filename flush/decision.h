@@ -29,11 +29,21 @@ class DecisionPolicy {
     word = combined(op, before, value);
     return before;
   }
+  u64 cmpxchg(Cpu, u64& word, u64 expected, u64 value, Site = Site::here()) {
+    const u64 before = word;
+    if (before == expected) word = value;
+    return before;
+  }
+  /// Nobody else runs meanwhile: what it waits for has happened.
+  u64 wait_while(Cpu, const u64& word, u64, Site = Site::here()) { return word; }
   void fence(Cpu, Site = Site::here()) {}
   void irq_save(Cpu) { ++irqs_off; }
   void irq_restore(Cpu) { --irqs_off; }
+  void stop_machine(Cpu) {}
   void write_cr3(Cpu, u64) {}
   void invlpg(Cpu, u64, u8) {}
+  void invlpgb(Cpu, const Invlpgb&) {}
+  void tlbsync(Cpu) {}
   template <class Handler>
   void on_each_cpu(Cpu, const CpuMask&, Handler) {}
   u64 hypercall(Cpu, u64 control_word, std::span<const u64> page) {
@@ -52,6 +62,8 @@ class DecisionPolicy {
     native_trim = info.trim_cpumask;
     targets = whom;
   }
+  void tables_freed(Cpu, const FlushTlbInfo&) {}
+  void read_behind(Cpu, const char*) {}
   void flush_returned(Cpu, const FlushTlbInfo&) {}
 };
 

@@ -102,6 +102,8 @@ bool hyperv_flush_targets(Kernel<P>& k, Cpu self, HypercallInputPage& page, Targ
     // The last CPU's VP tells soonest that a plain call will not do; an unknown one does not count,
     // the walk finds it. The live mask may be empty by now: then there is no last CPU (zoo Z12).
     const Cpu last = targets.last();
+    if (last >= k.guest.nr_cpus && k.rules.hv_empty_live_mask == EmptyLiveMask::kLastUnchecked)
+      k.mem.read_behind(self, "vp_index");
     ex = last < k.guest.nr_cpus && k.guest.vp_index[last] != kVpInvalid &&
          k.guest.vp_index[last] >= hv::kVcpusPerSparseBank;
     if (!ex) {

@@ -1,7 +1,7 @@
 // Whom the sender asks to flush: the native predicate, shared with Hyper-V's builder by the fix.
 #pragma once
 
-#include "model/kernel.h"
+#include "model/switch_mm.h"
 
 namespace hvtlb {
 
@@ -11,12 +11,14 @@ struct FlushPredicate {
   u64 mm;               ///< what the flush is about, most often loaded by whoever is asked
   u64 or_loaded;        ///< this will do as well: LOADED_MM_SWITCHING in the eras that know it
   bool whatever_runs;   ///< any mm will do
+  bool lazy_first;      ///< a mutation: `is_lazy` is read before `loaded_mm`
   bool lazy_elsewhere;  ///< a lazy CPU will do when another mm is loaded (`trim_reaches_lazy`)
 
   FlushPredicate(const Rules& rules, const FlushTlbInfo& info)
       : mm(info.mm),
         or_loaded(rules.predicate_switching ? kLoadedMmSwitching : mm),
         whatever_runs(!rules.predicate_loaded_mm || !info.has_mm || info.trim_cpumask),
+        lazy_first(rules.predicate_reads == PredicateReads::kIsLazyFirst),
         lazy_elsewhere(rules.trim_reaches_lazy && info.has_mm && info.trim_cpumask) {}
 
   bool operator()(u64 loaded_mm, u64 is_lazy) const {
@@ -29,6 +31,10 @@ struct FlushPredicate {
 template <MemoryPolicy P>
 bool should_flush_tlb(Kernel<P>& k, Cpu self, Cpu cpu, const FlushPredicate& predicate) {
   const CpuTlbStateShared& shared = k.guest.cpu_tlbstate_shared[cpu];
+  if (predicate.lazy_first) {
+    const u64 is_lazy = k.mem.load(self, shared.is_lazy);
+    return predicate(k.mem.load(self, shared.loaded_mm), is_lazy);
+  }
   const u64 loaded_mm = k.mem.load(self, shared.loaded_mm);
   return predicate(loaded_mm, k.mem.load(self, shared.is_lazy)) ||
          (predicate.lazy_elsewhere && loaded_mm != predicate.mm);
@@ -43,7 +49,7 @@ bool should_flush_tlb(Kernel<P>& k, Cpu self, Cpu cpu, const FlushTlbInfo& info)
 /// `mm_in_asid_transition()`.
 template <MemoryPolicy P>
 bool mm_in_asid_transition(Kernel<P>& k, Cpu self, const FlushTlbInfo& info) {
-  return k.rules.global_asid && info.has_mm &&
+  return has_global_asids(k) && info.has_mm &&
          k.mem.load(self, k.guest.mm(info.mm).asid_transition) != 0;
 }
 

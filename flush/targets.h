@@ -105,7 +105,7 @@ template <MemoryPolicy P>
 [[gnu::noinline]] u64 filter_word(Kernel<P>& k, Cpu self, u64 members, Cpu first,
                                   const FlushPredicate& predicate) {
   u64 kept = 0;
-  if (members != 0 && is_one_run(members)) {
+  if (members != 0 && is_one_run(members) && !predicate.lazy_first) {
     auto [bit, end] = run_of(members);
     const CpuTlbStateShared* shared = k.guest.cpu_tlbstate_shared.data() + first + bit;
     for (; bit + kLargeGroup <= end; bit += kLargeGroup, shared += kLargeGroup)

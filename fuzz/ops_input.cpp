@@ -62,7 +62,7 @@ Op read_op(ByteSource bytes, u32 nr_cpus, u32 nr_mms) {
       OpKind::kSwitchMm,         OpKind::kSwitchMm,     OpKind::kSwitchMm,
       OpKind::kSwitchMm,         OpKind::kEnterLazy,    OpKind::kEnterLazy,
       OpKind::kFlushMmRange,     OpKind::kFlushMmRange, OpKind::kFlushMmRange,
-      OpKind::kFlushMmRange,     OpKind::kFlushMmRange, OpKind::kLeaveMm,
+      OpKind::kFlushMmRange,     OpKind::kFlushBatchedPending, OpKind::kLeaveMm,
       OpKind::kBatchAdd,         OpKind::kBatchFlush,   OpKind::kNestedReclaim,
       OpKind::kEnableLam,        OpKind::kTick,         OpKind::kOffline,
       OpKind::kOnline,           OpKind::kTouch,        OpKind::kUseTemporaryMm,

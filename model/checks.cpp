@@ -37,6 +37,10 @@ std::string to_string(const Violation& v) {
                      v.why);
 }
 
+Violation read_behind_of(Cpu cpu, const char* array) {
+  return {Property::kP7, cpu, kInitMm, 0, fmt::format("{} is read behind its end", array)};
+}
+
 std::optional<Violation> check_p1(const Guest&, const Truth& truth, Cpu cpu) {
   const auto va = truth.usable_stale_page(cpu);
   if (!va) return std::nullopt;

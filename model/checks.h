@@ -35,6 +35,9 @@ struct Violation {
 /// One line: property, CPU, mm, page and why.
 std::string to_string(const Violation& violation);
 
+/// P7, an array of the builder read behind its end.
+Violation read_behind_of(Cpu cpu, const char* array);
+
 /// P1: no missed flush. REQUIRES: `cpu` is online.
 std::optional<Violation> check_p1(const Guest& guest, const Truth& truth, Cpu cpu);
 /// P2: no walk of a freed table, lazy or not.

@@ -42,14 +42,19 @@ constexpr KnownFault kZ04{"P1", "Z04",
 constexpr KnownFault kZ06{
     "P6", "Z06", "Hyper-V: no handler runs, so no bit of mm_cpumask is ever trimmed", false};
 
+constexpr KnownFault kZ25a{"lazy", "Z25a",
+                           "CPUs with INVLPGB: the handler on a lazy CPU moves it to the mm's global "
+                           "ASID by a switch, which ends laziness",
+                           false};
+
 constexpr std::array kEager{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ41};
 constexpr std::array kEagerWindow{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ41, kZ01};
 constexpr std::array kEagerLateMarker{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ41, kZ02};
 constexpr std::array kLazyWindow{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ01, kZ04, kZ06};
 constexpr std::array kLazyLateMarker{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ02, kZ04, kZ06};
-constexpr std::array kLazyNoFence{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ03, kZ04, kZ06};
-constexpr std::array kLazyFenced{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ06};
-constexpr std::array kFiltered{kZ14, kZ14Tables, kZ14Wire, kZ15};
+constexpr std::array kLazyNoFence{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ03, kZ04, kZ06, kZ25a};
+constexpr std::array kLazyFenced{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ06, kZ25a};
+constexpr std::array kFiltered{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ25a};
 
 constexpr Rules v6_1() {
   return {};

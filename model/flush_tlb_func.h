@@ -20,22 +20,28 @@ void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
   const u64 loaded_id = k.mem.load(cpu, shared.loaded_mm);
   const bool local = cpu == f.initiating_cpu;
 
-  if (f.has_mm && f.mm != loaded_id) {
+  const u64 asked_mm = k.rules.active_mm == ActiveMm::kNotAsked
+                           ? loaded_id
+                           : k.mem.load(cpu, tlb.active_mm);
+  if (f.has_mm && f.mm != asked_mm) {
     if (k.rules.handler_foreign_mm == ForeignMm::kClearsOwnBit) {
       cpumask_clear_cpu(k.mem, cpu, cpu, k.guest.mm(f.mm).cpumask);
       return;
     }
     if (!local) return;
   }
-  if (loaded_id == kInitMm) return;
+  // Interrupts are off during a switch: only a faulty rule brings a handler to the marker.
+  if (loaded_id == kInitMm || loaded_id == kLoadedMmSwitching) return;
 
   const MmId loaded = static_cast<MmId>(loaded_id);
   Mm& loaded_mm = k.guest.mm(loaded);
-  if (mm_needs_global_asid(k, cpu, loaded_mm, tlb.loaded_mm_asid))
+  const bool lazy_first =
+      k.rules.handler_lazy_first && k.mem.load(cpu, shared.is_lazy) != 0;  // zoo Z25a
+  if (!lazy_first && mm_needs_global_asid(k, cpu, loaded_mm, tlb.loaded_mm_asid))
     switch_mm_irqs_off(k, cpu, loaded);
-  if (is_global_asid(tlb.loaded_mm_asid)) return;
+  if (!lazy_first && is_global_asid(tlb.loaded_mm_asid)) return;
 
-  if (k.mem.load(cpu, shared.is_lazy) != 0) {
+  if (lazy_first || k.mem.load(cpu, shared.is_lazy) != 0) {
     // A lazy CPU must at least drop its paging-structure cache; leaving the mm is as cheap.
     switch_mm_irqs_off(k, cpu, kInitMm);
     return;
@@ -51,7 +57,9 @@ void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
 
   // A partial flush must be the one flush that is missing: had another one been overtaken, its
   // pages would be marked as done without having been flushed.
-  if (f.end != kTlbFlushAll && f.new_tlb_gen == local_tlb_gen + 1 && f.new_tlb_gen == mm_tlb_gen) {
+  const bool next_gen = f.new_tlb_gen == local_tlb_gen + 1 ||
+                        k.rules.partial_flush == PartialFlush::kNewestGen;
+  if (f.end != kTlbFlushAll && next_gen && f.new_tlb_gen == mm_tlb_gen) {
     const u64 stride = u64{1} << f.stride_shift;
     for (u64 addr = f.start; addr < f.end; addr += stride) {
       k.mem.invlpg(cpu, addr, f.stride_shift);

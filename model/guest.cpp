@@ -33,6 +33,7 @@ Guest::Guest(const MachineShape& shape)
     : nr_cpus(shape.nr_cpus),
       pcid(shape.pcid),
       lam(shape.lam),
+      invlpgb(shape.invlpgb),
       pti(shape.pti),
       hz(shape.hz),
       jiffies(shape.jiffies),

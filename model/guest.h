@@ -31,6 +31,8 @@ struct CpuTlbState {
   u64 next_asid = 1;
   u64 invalidate_other = 0;
   u64 irqs_off = 0;  ///< depth of `irq_save`
+  u64 seen_asid = 0;        ///< `loaded_mm_asid` as other CPUs see it; kept where they look (INVLPGB)
+  u64 active_mm = kInitMm;  ///< kept where the era's handler asks it (`Rules::active_mm`)
   u64 user_pcid_flush_mask =
       0;  ///< by kernel PCID: its user half is flushed on the way to user mode
   std::array<TlbContext, kNrDynAsids> ctxs{};
@@ -45,6 +47,7 @@ struct Mm {
   u64 pgd = 0;                ///< physical address of the top page table
   u64 global_asid = 0;        ///< 0: none
   u64 asid_transition = 0;
+  u64 tlb_flush_batched = 0;  ///< what batches still have to flush (`BatchedPending`)
   u64 lam_cr3_mask = 0;    ///< the CR3 bits of linear address masking, once enabled
   bool temporary = false;  ///< a temporary mm was used on it: its bits are kept by hand (notrack)
   std::vector<u64> cpumask;
@@ -65,7 +68,8 @@ struct MachineShape {
   std::optional<CpuMask> present;      ///< default: all CPUs
   std::optional<CpuMask> online;       ///< default: the present ones
   bool pcid = true;
-  bool lam = false;  ///< the CPUs have linear address masking
+  bool lam = false;      ///< the CPUs have linear address masking
+  bool invlpgb = false;  ///< the CPUs have INVLPGB: mms may move to a global ASID
   bool pti = false;  ///< page-table isolation: user mode has a CR3 and a PCID of its own
   u64 hz = 250;
   u64 jiffies = 1000;
@@ -83,12 +87,15 @@ class Guest {
   u32 nr_cpus;
   bool pcid;
   bool lam;
+  bool invlpgb;
   bool pti;
   u64 hz;
   u64 jiffies;
 
   std::vector<CpuTlbStateShared> cpu_tlbstate_shared;
   std::vector<CpuTlbState> cpu_tlbstate;
+  u64 global_asid_lock = 0;
+  u64 last_global_asid = kNrDynAsids;
   std::vector<u64> cpu_present_mask;
   std::vector<u64> cpu_online_mask;
 

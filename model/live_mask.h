@@ -26,6 +26,14 @@ void cpumask_set_cpu(P& mem, Cpu self, Cpu cpu, std::span<u64> mask, Site site =
   mem.locked(self, mask[cpu / kBitsPerWord], RmwOp::kOr, bit_of(cpu), site);
 }
 
+/// `__cpumask_set_cpu()`: neither LOCKed nor a fence; another CPU's change in between is lost.
+template <MemoryPolicy P>
+void cpumask_set_cpu_plain(P& mem, Cpu self, Cpu cpu, std::span<u64> mask,
+                           Site site = Site::here()) {
+  u64& word = mask[cpu / kBitsPerWord];
+  mem.store(self, word, mem.load(self, word, site) | bit_of(cpu), site);
+}
+
 /// `cpumask_clear_cpu()`: LOCKed.
 template <MemoryPolicy P>
 void cpumask_clear_cpu(P& mem, Cpu self, Cpu cpu, std::span<u64> mask, Site site = Site::here()) {

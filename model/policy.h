@@ -27,6 +27,13 @@ constexpr u64 combined(RmwOp op, u64 before, u64 value) {
   return before;
 }
 
+/// What an INVLPGB removes on every CPU: of one PCID or of all, a range or everything.
+struct Invlpgb {
+  bool every_pcid = false;
+  u64 pcid = 0;
+  AddressRange range{0, kTlbFlushAll};  ///< to kTlbFlushAll: everything
+};
+
 /// Where in a guest routine an access stands; names the step in a counterexample. Costs nothing
 /// where the policy ignores it.
 struct Site {
@@ -41,9 +48,12 @@ struct Site {
 
 /// What a policy offers. Every call names the CPU that executes it.
 ///
-/// Shared memory: `load`, `store`, `locked` (returns the value before), `fence`. Interrupts:
-/// `irq_save`, `irq_restore`, which nest. Hardware: `write_cr3` (the value as written, with PCID
+/// Shared memory: `load`, `store`, `locked` and `cmpxchg` (return the value before),
+/// `wait_while` (a load again and again until it gives another value), `fence`. Interrupts:
+/// `irq_save`, `irq_restore`, which nest; `stop_machine` (waits until every other CPU is between two
+/// operations). Hardware: `write_cr3` (the value as written, with PCID
 /// and the no-flush bit 63), `invlpg` (an address and log2 of the size of the page that maps it),
+/// `invlpgb` and `tlbsync` (a broadcast, and the wait until it has taken effect everywhere),
 /// `hypercall` (the control word and the caller's input page; returns the result word).
 /// `on_each_cpu` runs a handler on every CPU of a set, this one included, and returns when all
 /// have run.
@@ -51,7 +61,9 @@ struct Site {
 /// Trace points, no steps of their own: `flush_requested` and `batch_requested` (the
 /// generation was just incremented), `flush_targets` (the targets are about to be chosen from the
 /// live mask), `flush_local` (this CPU flushes for itself, no other takes part),
-/// `flush_sent_natively` (the set that the native path reaches) and `flush_returned`.
+/// `flush_sent_natively` (the set that the native path reaches), `tables_freed` (before the flush
+/// that should come first, zoo Z19), `read_behind` (an array is read behind its end, zoo Z12) and
+/// `flush_returned`.
 template <class P>
 concept MemoryPolicy = requires(P mem, Cpu cpu, u64& word, const u64& const_word, u64 value,
                                 const FlushTlbInfo& info, const CpuMask& targets,
@@ -60,11 +72,16 @@ concept MemoryPolicy = requires(P mem, Cpu cpu, u64& word, const u64& const_word
   { mem.load(cpu, const_word) } -> std::same_as<u64>;
   { mem.store(cpu, word, value) } -> std::same_as<void>;
   { mem.locked(cpu, word, RmwOp::kAdd, value) } -> std::same_as<u64>;
+  { mem.cmpxchg(cpu, word, value, value) } -> std::same_as<u64>;
+  { mem.wait_while(cpu, const_word, value) } -> std::same_as<u64>;
   { mem.fence(cpu) } -> std::same_as<void>;
   { mem.irq_save(cpu) } -> std::same_as<void>;
   { mem.irq_restore(cpu) } -> std::same_as<void>;
+  { mem.stop_machine(cpu) } -> std::same_as<void>;
   { mem.write_cr3(cpu, value) } -> std::same_as<void>;
   { mem.invlpg(cpu, value, u8{}) } -> std::same_as<void>;
+  { mem.invlpgb(cpu, Invlpgb{}) } -> std::same_as<void>;
+  { mem.tlbsync(cpu) } -> std::same_as<void>;
   { mem.on_each_cpu(cpu, targets, handler) } -> std::same_as<void>;
   { mem.hypercall(cpu, value, input) } -> std::same_as<u64>;
   { mem.flush_requested(cpu, info) } -> std::same_as<void>;
@@ -72,6 +89,8 @@ concept MemoryPolicy = requires(P mem, Cpu cpu, u64& word, const u64& const_word
   { mem.flush_targets(cpu, live_mask, info) } -> std::same_as<void>;
   { mem.flush_local(cpu, info) } -> std::same_as<void>;
   { mem.flush_sent_natively(cpu, targets, info) } -> std::same_as<void>;
+  { mem.tables_freed(cpu, info) } -> std::same_as<void>;
+  { mem.read_behind(cpu, "array") } -> std::same_as<void>;
   { mem.flush_returned(cpu, info) } -> std::same_as<void>;
 };
 

@@ -7,15 +7,27 @@ namespace hvtlb {
 namespace {
 
 constexpr std::array<std::string_view, 2> kFlag{"false", "true"};
-constexpr std::array<std::string_view, 2> kNextBit{"locked_set", "set_if_clear"};
+constexpr std::array<std::string_view, 3> kNextBit{"locked_set", "set_if_clear", "plain_set"};
 constexpr std::array<std::string_view, 2> kPrevBit{"cleared", "left_behind"};
 constexpr std::array<std::string_view, 2> kMarker{"after_gen_read", "before_bits"};
 constexpr std::array<std::string_view, 2> kForeignMm{"remote_returns", "clears_own_bit"};
 constexpr std::array<std::string_view, 3> kTargets{"whole_mask", "not_lazy", "native_predicate"};
 constexpr std::array<std::string_view, 2> kFormatFrom{"mask", "targets"};
 
+constexpr std::array<std::string_view, 3> kLazyExit{"fence", "no_fence", "gen_first"};
+constexpr std::array<std::string_view, 3> kActiveMm{"not_asked", "changed_with_mm",
+                                                    "changed_before_mm"};
+constexpr std::array<std::string_view, 2> kPredicateReads{"loaded_mm_first", "is_lazy_first"};
+constexpr std::array<std::string_view, 2> kPublication{"transition_first", "asid_first"};
+constexpr std::array<std::string_view, 2> kAsidScan{"waits", "skips"};
+constexpr std::array<std::string_view, 2> kTableFree{"after_flush", "before_flush"};
+constexpr std::array<std::string_view, 2> kPartialFlush{"next_gen", "newest_gen"};
+constexpr std::array<std::string_view, 2> kTrimBy{"handler", "sender"};
+constexpr std::array<std::string_view, 2> kBatchMask{"after_gen", "before_gen"};
+constexpr std::array<std::string_view, 3> kBatchedPending{"counters", "flag", "nothing"};
+constexpr std::array<std::string_view, 2> kEmptyLiveMask{"checked", "last_unchecked"};
 constexpr std::array<std::string_view, 2> kFreedTables{"reach_lazy", "skip_lazy"};
-constexpr std::array<std::string_view, 2> kGenIncrement{"before_send", "after_send"};
+constexpr std::array<std::string_view, 3> kGenIncrement{"before_send", "after_send", "plain"};
 constexpr std::array<std::string_view, 2> kLamEnable{"whole_mask", "this_cpu"};
 constexpr std::array<std::string_view, 3> kUserPcidBit{"asid_plus_one", "forgotten", "asid"};
 constexpr std::array<std::string_view, 4> kLazySkip{"both_forms", "plain_only", "ex_only",
@@ -58,10 +70,32 @@ constexpr std::array kFields{
     field<&Rules::unuse_clears_bit>("unuse_clears_bit", kFlag,
                                     "unuse_temporary_mm() clears the temporary mm's bit"),
     field<&Rules::global_asid>("global_asid", kFlag, "branches for global ASIDs"),
+    field<&Rules::lazy_exit>("lazy_exit", kLazyExit, "how a CPU leaves laziness for the same mm"),
+    field<&Rules::switch_lets_irqs_in>("switch_lets_irqs_in", kFlag,
+                                       "a handler may run in the middle of a switch"),
+    field<&Rules::return_compares_gen>("return_compares_gen", kFlag,
+                                       "a return to an mm compares generations"),
+    field<&Rules::active_mm>("active_mm", kActiveMm,
+                             "whether the handler asks active_mm, and when that changes"),
+    field<&Rules::predicate_reads>("predicate_reads", kPredicateReads,
+                                   "what the native predicate reads first"),
+    field<&Rules::handler_lazy_first>("handler_lazy_first", kFlag,
+                                      "the handler tests laziness before it takes a global ASID"),
+    field<&Rules::asid_publication>("asid_publication", kPublication,
+                                    "what of a global ASID is published first"),
+    field<&Rules::asid_scan>("asid_scan", kAsidScan,
+                             "the scan for CPUs without the global ASID, at a switching one"),
     field<&Rules::freed_tables>("freed_tables", kFreedTables,
                                 "whom a flush with freed tables reaches"),
+    field<&Rules::table_free>("table_free", kTableFree, "when freed tables are handed back"),
     field<&Rules::gen_increment>("gen_increment", kGenIncrement,
-                                 "when a flush increments the mm's generation"),
+                                 "how a flush increments the mm's generation"),
+    field<&Rules::partial_flush>("partial_flush", kPartialFlush,
+                                 "which partial flushes the handler takes as such"),
+    field<&Rules::trim_by>("trim_by", kTrimBy, "who removes a stale bit in a trim round"),
+    field<&Rules::batch_mask>("batch_mask", kBatchMask, "when a batch takes over the mm's mask"),
+    field<&Rules::batched_pending>("batched_pending", kBatchedPending,
+                                   "what remembers that an mm's flushes are deferred"),
     field<&Rules::lam_enable>("lam_enable", kLamEnable, "whom enabling LAM reaches"),
     field<&Rules::user_pcid_bit>("user_pcid_bit", kUserPcidBit,
                                  "which user PCID a flush of a kernel PCID marks"),
@@ -88,6 +122,8 @@ constexpr std::array kFields{
                                     "which banks are cleared before a set is filled"),
     field<&Rules::hv_invalid_vp>("hv_invalid_vp", kInvalidVp, "a target with an unknown VP index"),
     field<&Rules::hv_empty_vpset>("hv_empty_vpset", kEmptyVpset, "an EX set of no banks"),
+    field<&Rules::hv_empty_live_mask>("hv_empty_live_mask", kEmptyLiveMask,
+                                      "a live mask that has run empty"),
     field<&Rules::hv_ex_nobody_returns>("hv_ex_nobody_returns", kFlag,
                                         "an EX call that names nobody is not made"),
     field<&Rules::hv_list_capacity>("hv_list_capacity", kListCapacity,

@@ -14,6 +14,7 @@ namespace hvtlb {
 enum class NextBit : u8 {
   kLockedSet,   ///< always a LOCKed set, which is also a full fence
   kSetIfClear,  ///< test first, LOCKed set only when the bit is clear (209954cbc7d0, v6.14)
+  kPlainSet,    ///< zoo Z17: no LOCKed operation, so the generation may be read before it is seen
 };
 
 /// What `switch_mm_irqs_off()` does with the bit in the previous mm's mask.
@@ -60,10 +61,74 @@ enum class UserPcidBit : u8 {
   kAsid,       ///< that of the ASID before
 };
 
-/// How far `flush_tlb_mm_range()` is when it increments the mm's generation.
+/// How `flush_tlb_mm_range()` increments the mm's generation.
 enum class GenIncrement : u8 {
-  kBeforeSend,
-  kAfterSend,  ///< zoo Z36: the receivers find nothing to do
+  kBeforeSend,  ///< LOCKed, which is also the fence behind the page-table stores
+  kAfterSend,   ///< zoo Z36: the receivers find nothing to do
+  kPlain,       ///< zoo Z17: before the send, without a fence
+};
+
+/// How a CPU leaves laziness for the mm that it has loaded.
+enum class LazyExit : u8 {
+  kFence,     ///< is_lazy := false, full fence, then the generation is read
+  kNoFence,   ///< a mutation
+  kGenFirst,  ///< a mutation: the generation is read before is_lazy is cleared
+};
+
+/// What the native predicate reads first of a CPU.
+enum class PredicateReads : u8 {
+  kLoadedMmFirst,
+  kIsLazyFirst,  ///< a mutation
+};
+
+/// Which partial flushes the handler takes as partial ones.
+enum class PartialFlush : u8 {
+  kNextGen,    ///< the one flush that this CPU is behind
+  kNewestGen,  ///< zoo Z18: any that brings the mm's generation; what it overtook is forgotten
+};
+
+/// In which order an mm's move to a global ASID is published.
+enum class AsidPublication : u8 {
+  kTransitionFirst,  ///< whoever sees the ASID sees the transition, too
+  kAsidFirst,        ///< zoo Z25d: the two stores swapped
+};
+
+/// What the scan for CPUs that have not followed to the global ASID does with a switching one.
+enum class AsidScan : u8 {
+  kWaits,  ///< until its switch is over
+  kSkips,  ///< zoo Z25e
+};
+
+/// When a flush that freed page tables hands them back.
+enum class TableFree : u8 {
+  kAfterFlush,
+  kBeforeFlush,  ///< zoo Z19
+};
+
+/// What the handler takes for the loaded mm, and when that changes.
+enum class ActiveMm : u8 {
+  kNotAsked,         ///< x86: the handler asks `loaded_mm`
+  kChangedWithMm,    ///< it asks `active_mm`, which changes together with the mm, interrupts off
+  kChangedBeforeMm,  ///< zoo Z22: it changes first, and an IPI may come in between
+};
+
+/// What remembers that an mm has unmapped pages whose flush is deferred (`tlb_flush_batched`).
+enum class BatchedPending : u8 {
+  kCounters,  ///< how many were added, and how many of them have been flushed (v5.18)
+  kFlag,      ///< zoo Z23b: a flush clears the flag of an unmap that came after it
+  kNothing,   ///< zoo Z23c: nobody asks
+};
+
+/// When a batch takes over the mm's mask.
+enum class BatchMask : u8 {
+  kAfterGen,
+  kBeforeGen,  ///< a mutation of Z23: a CPU that enters the mask in between is missed
+};
+
+/// Who removes a stale bit in a trim round.
+enum class TrimBy : u8 {
+  kHandler,  ///< each CPU its own
+  kSender,   ///< zoo Z26: the sender, by what it has read of the other CPU
 };
 
 /// Whom a flush reaches that freed page tables.
@@ -114,6 +179,12 @@ enum class GvaTail : u8 {
   kFullUnit,  ///< 16 MiB, past the end and round the top of the address space
 };
 
+/// What the builder does when the live mask has run empty since the flush began (zoo Z12).
+enum class EmptyLiveMask : u8 {
+  kChecked,        ///< there is no last CPU, nobody is named, nothing is called
+  kLastUnchecked,  ///< the VP index of the CPU behind the last one is read (to v5.16)
+};
+
 /// One era's behaviour, field by field.
 struct Rules {
   // switch_mm_irqs_off()
@@ -132,8 +203,21 @@ struct Rules {
   // Global ASIDs
   bool global_asid = false;  ///< the branches for mms that move to a global ASID (v6.15)
   // What no two eras differ in: a field here is history older than the table, or a fault of the zoo
+  LazyExit lazy_exit = LazyExit::kFence;
+  bool switch_lets_irqs_in = false;  ///< between the mask bit and the generation (Z26)
+  bool return_compares_gen = true;   ///< a slot is flushed when the mm has gone on (Z16)
+  ActiveMm active_mm = ActiveMm::kNotAsked;
+  PredicateReads predicate_reads = PredicateReads::kLoadedMmFirst;
+  bool handler_lazy_first = false;  ///< laziness is tested before a move to a global ASID (Z25a)
+  AsidPublication asid_publication = AsidPublication::kTransitionFirst;
+  AsidScan asid_scan = AsidScan::kWaits;
   FreedTables freed_tables = FreedTables::kReachLazy;
+  TableFree table_free = TableFree::kAfterFlush;
   GenIncrement gen_increment = GenIncrement::kBeforeSend;
+  PartialFlush partial_flush = PartialFlush::kNextGen;
+  TrimBy trim_by = TrimBy::kHandler;
+  BatchMask batch_mask = BatchMask::kAfterGen;
+  BatchedPending batched_pending = BatchedPending::kCounters;
   LamEnable lam_enable = LamEnable::kWholeMask;
   UserPcidBit user_pcid_bit = UserPcidBit::kAsidPlusOne;
   bool handler_knows_no_gen = true;  ///< generation 0 means "none" to the handler (8f1d56f64f8d)
@@ -151,6 +235,7 @@ struct Rules {
   BankClearing hv_bank_clearing = BankClearing::kAll;
   InvalidVp hv_invalid_vp = InvalidVp::kNative;
   EmptyVpset hv_empty_vpset = EmptyVpset::kSent;
+  EmptyLiveMask hv_empty_live_mask = EmptyLiveMask::kChecked;
   bool hv_ex_nobody_returns = false;  ///< an EX call that would name nobody is not made (Z38)
   ListCapacity hv_list_capacity = ListCapacity::kFloor;
   GvaTail hv_gva_tail = GvaTail::kToEnd;

@@ -38,6 +38,13 @@ void SequentialPolicy::flush_returned(Cpu cpu, const FlushTlbInfo& info) {
   if (observer != nullptr) observer->returned(cpu, info);
 }
 
+void SequentialPolicy::pending_returned(MmId mm) {
+  for (const Pending& each : pending)
+    if (each.mm == mm && guest_.mm(mm).ctx_id == each.ctx_id)
+      truth_.flush_returned(mm, each.tlb_gen);
+  check_mm(mm);
+}
+
 void SequentialPolicy::check_mm(MmId mm) {
   if (mm == kInitMm) return;
   truth_.selected_by(mm).for_each([&](Cpu cpu) {

@@ -58,6 +58,13 @@ class SequentialPolicy {
     word = combined(op, before, value);
     return before;
   }
+  u64 cmpxchg(Cpu, u64& word, u64 expected, u64 value, Site = Site::here()) {
+    const u64 before = word;
+    if (before == expected) word = value;
+    return before;
+  }
+  /// Nobody else runs meanwhile: what it waits for has happened.
+  u64 wait_while(Cpu, const u64& word, u64, Site = Site::here()) { return word; }
   void fence(Cpu, Site = Site::here()) {}
 
   // Interrupts
@@ -65,6 +72,8 @@ class SequentialPolicy {
   void irq_restore(Cpu cpu) {
     if (--guest_.cpu_tlbstate[cpu].irqs_off == 0) check_cpu(cpu);
   }
+
+  void stop_machine(Cpu) {}
 
   // Hardware
   void write_cr3(Cpu cpu, u64 cr3) {
@@ -75,6 +84,11 @@ class SequentialPolicy {
     truth_.invlpg(cpu, va, page_shift);
     if (observer != nullptr) observer->invalidated(cpu, va);
   }
+  void invlpgb(Cpu, const Invlpgb& what) {
+    for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu)
+      truth_.broadcast(cpu, what.every_pcid, what.pcid, what.range);
+  }
+  void tlbsync(Cpu) {}
   u64 hypercall(Cpu cpu, u64 control, std::span<const u64> input);
 
   template <class Handler>
@@ -107,7 +121,13 @@ class SequentialPolicy {
   void flush_sent_natively(Cpu cpu, const CpuMask& targets, const FlushTlbInfo& info) {
     if (observer != nullptr) observer->sent_natively(cpu, targets, info);
   }
+  void tables_freed(Cpu, const FlushTlbInfo& info) {
+    truth_.tables_freed(info.mm, info.new_tlb_gen);
+  }
+  void read_behind(Cpu cpu, const char* array) { report(read_behind_of(cpu, array)); }
   void flush_returned(Cpu cpu, const FlushTlbInfo& info);
+  /// Everything that the batch holds of this mm is flushed by now, or has to be.
+  void pending_returned(MmId mm);
 
   /// Judges P1 to P4 for a CPU with interrupts on.
   void check_cpu(Cpu cpu) {

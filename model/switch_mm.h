@@ -19,10 +19,16 @@ struct NewAsid {
   bool need_flush;
 };
 
+/// Whether the era and the machine know global ASIDs.
+template <MemoryPolicy P>
+bool has_global_asids(const Kernel<P>& k) {
+  return k.rules.global_asid && k.guest.invlpgb;
+}
+
 /// Whether the mm moves to a global ASID and this CPU has not followed (`mm_needs_global_asid()`).
 template <MemoryPolicy P>
 bool mm_needs_global_asid(Kernel<P>& k, Cpu cpu, const Mm& mm, u64 asid) {
-  if (!k.rules.global_asid) return false;
+  if (!has_global_asids(k)) return false;
   const u64 global_asid = k.mem.load(cpu, mm.global_asid);
   return global_asid != 0 && asid != global_asid;
 }
@@ -38,14 +44,15 @@ inline void clear_asid_other(CpuTlbState& tlb) {
 template <MemoryPolicy P>
 NewAsid choose_new_asid(Kernel<P>& k, Cpu cpu, const Mm& next, u64 next_tlb_gen) {
   if (!k.guest.pcid) return {0, true};
-  if (k.rules.global_asid) {
+  if (has_global_asids(k)) {
     // Broadcasts keep a global ASID up to date: it is never flushed at a switch.
     if (const u64 global_asid = k.mem.load(cpu, next.global_asid)) return {global_asid, false};
   }
   CpuTlbState& tlb = k.guest.cpu_tlbstate[cpu];
   if (tlb.invalidate_other) clear_asid_other(tlb);
   for (u64 asid = 0; asid < kNrDynAsids; ++asid)
-    if (tlb.ctxs[asid].ctx_id == next.ctx_id) return {asid, tlb.ctxs[asid].tlb_gen < next_tlb_gen};
+    if (tlb.ctxs[asid].ctx_id == next.ctx_id)
+      return {asid, k.rules.return_compares_gen && tlb.ctxs[asid].tlb_gen < next_tlb_gen};
   u64 asid = tlb.next_asid++;
   if (asid >= kNrDynAsids) {
     asid = 0;
@@ -77,6 +84,8 @@ void switch_mm_irqs_off(Kernel<P>& k, Cpu cpu, MmId next_id) {
   NewAsid ns{};
   assert(tlb.irqs_off > 0 && prev_id != kLoadedMmSwitching);
 
+  const bool gen_first = k.rules.lazy_exit == LazyExit::kGenFirst && prev_id == next_id;
+  if (was_lazy && gen_first) next_tlb_gen = k.mem.load(cpu, next.tlb_gen);
   if (was_lazy) k.mem.store(cpu, shared.is_lazy, 0);
 
   if (prev_id == next_id) {
@@ -92,8 +101,8 @@ void switch_mm_irqs_off(Kernel<P>& k, Cpu cpu, MmId next_id) {
       if (!was_lazy) return;
       // Without this fence the generation could be read before is_lazy := false is seen: a sender
       // in between would skip this CPU, and this CPU would miss the flush.
-      k.mem.fence(cpu);
-      next_tlb_gen = k.mem.load(cpu, next.tlb_gen);
+      if (k.rules.lazy_exit == LazyExit::kFence) k.mem.fence(cpu);
+      if (!gen_first) next_tlb_gen = k.mem.load(cpu, next.tlb_gen);
       if (tlb.ctxs[prev_asid].tlb_gen == next_tlb_gen) return;
       ns = {prev_asid, true};
     }
@@ -105,11 +114,17 @@ void switch_mm_irqs_off(Kernel<P>& k, Cpu cpu, MmId next_id) {
       cpumask_clear_cpu(k.mem, cpu, cpu, k.guest.mm(static_cast<MmId>(prev_id)).cpumask);
 
     // Start receiving IPIs, and only then read the generation.
-    if (next_id != kInitMm && (k.rules.next_bit == NextBit::kLockedSet ||
-                               !cpumask_test_cpu(k.mem, cpu, cpu, next.cpumask))) {
+    if (next_id != kInitMm && k.rules.next_bit == NextBit::kPlainSet) {
+      cpumask_set_cpu_plain(k.mem, cpu, cpu, next.cpumask);
+    } else if (next_id != kInitMm && (k.rules.next_bit == NextBit::kLockedSet ||
+                                      !cpumask_test_cpu(k.mem, cpu, cpu, next.cpumask))) {
       cpumask_set_cpu(k.mem, cpu, cpu, next.cpumask);
     } else if (k.rules.fence_if_bit_set) {
       k.mem.fence(cpu);
+    }
+    if (k.rules.switch_lets_irqs_in) {
+      k.mem.irq_restore(cpu);
+      k.mem.irq_save(cpu);
     }
     next_tlb_gen = k.mem.load(cpu, next.tlb_gen);
     ns = choose_new_asid(k, cpu, next, next_tlb_gen);
@@ -122,12 +137,16 @@ void switch_mm_irqs_off(Kernel<P>& k, Cpu cpu, MmId next_id) {
   // CR3 is written before loaded_mm says so.
   k.mem.store(cpu, shared.loaded_mm, next_id);
   tlb.loaded_mm_asid = ns.asid;
+  if (has_global_asids(k)) k.mem.store(cpu, tlb.seen_asid, ns.asid);
 }
 
-/// `switch_mm()`.
+/// `switch_mm()`, and `active_mm` where the era's handler asks it.
 template <MemoryPolicy P>
 void switch_mm(Kernel<P>& k, Cpu cpu, MmId next_id) {
+  u64& active_mm = k.guest.cpu_tlbstate[cpu].active_mm;
+  if (k.rules.active_mm == ActiveMm::kChangedBeforeMm) k.mem.store(cpu, active_mm, next_id);
   IrqsOff irqs_off(k.mem, cpu);
+  if (k.rules.active_mm == ActiveMm::kChangedWithMm) k.mem.store(cpu, active_mm, next_id);
   switch_mm_irqs_off(k, cpu, next_id);
 }
 

@@ -107,16 +107,33 @@ void Truth::flush_requested(MmId id, u64 tlb_gen, AddressRange range, bool freed
   remember(mm.requests, mm, {mm.version, tlb_gen, range, kPageShift, freed_tables, false});
 }
 
+/// The newest request of that generation, if it is remembered.
+TruthEvent* Truth::request_of(TruthMm& mm, u64 tlb_gen) {
+  for (std::size_t at = mm.requests.size(); at-- > 0;)
+    if (mm.requests[at].tlb_gen == tlb_gen) return &mm.requests[at];
+  return nullptr;
+}
+
+void Truth::request_covers_newest(MmId id, u64 tlb_gen) {
+  TruthMm& mm = mms_[id];
+  if (TruthEvent* request = request_of(mm, tlb_gen)) request->version = mm.version;
+}
+
+void Truth::tables_freed(MmId id, u64 tlb_gen) {
+  TruthMm& mm = mms_[id];
+  TruthEvent* request = request_of(mm, tlb_gen);
+  if (request == nullptr || !request->freed_tables) return;
+  request->tables_usable = true;
+  mm.required_walks = std::max(mm.required_walks, request->version);
+}
+
 void Truth::flush_returned(MmId id, u64 tlb_gen) {
   TruthMm& mm = mms_[id];
-  for (std::size_t at = mm.requests.size(); at-- > 0;) {
-    TruthEvent& request = mm.requests[at];
-    if (request.tlb_gen != tlb_gen) continue;
-    request.returned = true;
-    mm.required_pages = std::max(mm.required_pages, request.version);
-    if (request.freed_tables) mm.required_walks = std::max(mm.required_walks, request.version);
-    return;
-  }
+  TruthEvent* request = request_of(mm, tlb_gen);
+  if (request == nullptr) return;
+  request->returned = true;
+  mm.required_pages = std::max(mm.required_pages, request->version);
+  tables_freed(id, tlb_gen);
 }
 
 TaggedCache& Truth::tag(Cpu cpu, u64 index) {
@@ -257,6 +274,13 @@ void Truth::host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everyth
   }
 }
 
+void Truth::broadcast(Cpu cpu, bool every_pcid, u64 pcid, AddressRange range) {
+  TruthCpu& hw = cpus_[cpu];
+  for (u64 at = 0; at < hw.tags.size(); ++at)
+    if (every_pcid || at == tag_index(pcid))
+      flush_tag(cpu, hw.tags[at], range.end == kTlbFlushAll, {&range, 1});
+}
+
 std::optional<u64> Truth::stale_page(const CacheAge& age, Cpu cpu, const TruthMm& mm,
                                      AddressRange range, u64 version, bool walks) const {
   if (age.base >= version) return std::nullopt;
@@ -311,7 +335,7 @@ std::optional<u64> Truth::find_freed_table(Cpu cpu) const {
   const TruthMm& mm = mms_[hw.cr3_slot];
   if (!belongs(cache, hw.cr3_slot)) return 0;
   for (const TruthEvent& request : mm.requests) {
-    if (!request.returned || !request.freed_tables) continue;
+    if (!request.tables_usable) continue;
     if (const auto va = stale_page(cache.walks, cpu, mm, request.range, request.version, true))
       return va;
   }
@@ -343,8 +367,8 @@ void Truth::append_state(std::vector<u64>& state) const {
     state.push_back(some.size());
     for (const TruthEvent& event : some)
       state.insert(state.end(), {event.version, event.tlb_gen, event.range.start, event.range.end,
-                                 u64{event.page_shift} << 2 | u64{event.freed_tables} << 1 |
-                                     u64{event.returned}});
+                                 u64{event.page_shift} << 3 | u64{event.tables_usable} << 2 |
+                                     u64{event.freed_tables} << 1 | u64{event.returned}});
   };
   const auto age = [&](const CacheAge& cache) {
     state.insert(state.end(), {cache.base, cache.patches.size()});

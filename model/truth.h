@@ -60,7 +60,8 @@ struct TruthEvent {
   AddressRange range;
   u8 page_shift;  ///< of a change: log2 of the size of the pages that map the range
   bool freed_tables;
-  bool returned;  ///< of a request: the flush has returned
+  bool returned;      ///< of a request: the flush has returned
+  bool tables_usable = false;  ///< of a request with freed tables: somebody may use them again
 };
 
 /// Events, oldest first: a queue whose front is dropped in strides.
@@ -126,6 +127,10 @@ class Truth {
   void mm_created(MmId mm);
   void pte_change(MmId mm, AddressRange range, bool freed_tables, u8 page_shift = kPageShift);
   void flush_requested(MmId mm, u64 tlb_gen, AddressRange range, bool freed_tables);
+  /// The request turns out to cover the newest change, too: it was made before that was visible.
+  void request_covers_newest(MmId mm, u64 tlb_gen);
+  /// The tables of the request are somebody else's memory from now on: nobody may walk them.
+  void tables_freed(MmId mm, u64 tlb_gen);
   /// The request has returned: from now on nobody may use what it covered.
   void flush_returned(MmId mm, u64 tlb_gen);
 
@@ -135,6 +140,8 @@ class Truth {
   /// A hypercall's effect on one CPU: `everything`, or the `ranges`.
   void host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everything,
                   std::span<const AddressRange> ranges);
+  /// A broadcast's effect on one CPU.
+  void broadcast(Cpu cpu, bool every_pcid, u64 pcid, AddressRange range);
   void reset_cpu(Cpu cpu);
 
   /// From now on this CPU's code may use translations of `mm` (kInitMm: of none).
@@ -191,6 +198,7 @@ class Truth {
   }
   std::optional<u64> find_stale_page(Cpu cpu) const;
   std::optional<u64> find_freed_table(Cpu cpu) const;
+  TruthEvent* request_of(TruthMm& mm, u64 tlb_gen);
   TaggedCache& tag(Cpu cpu, u64 index);
   void make_fresh(TaggedCache& cache) const;
   void patch(CacheAge& age, AddressRange range) const;

@@ -31,6 +31,9 @@ inline constexpr u64 kTlbGenerationInvalid = 0;
 /// `TLB_NR_DYN_ASIDS`: the ASID slots that every CPU owns.
 inline constexpr u32 kNrDynAsids = 6;
 
+/// `MAX_ASID_AVAILABLE`, as with page-table isolation: the highest global ASID.
+inline constexpr u64 kMaxGlobalAsid = 2046;
+
 /// `tlb_single_page_flush_ceiling`, counted in strides, not in bytes.
 inline constexpr u64 kTlbSinglePageFlushCeiling = 33;
 

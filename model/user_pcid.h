@@ -17,6 +17,11 @@ constexpr u64 kern_pcid(u64 asid) {
   return asid + 1;
 }
 
+/// `user_pcid()`.
+constexpr u64 user_pcid(u64 asid) {
+  return kern_pcid(asid) | kCr3UserPcid;
+}
+
 /// `invalidate_user_asid()`.
 template <MemoryPolicy P>
 void invalidate_user_asid(Kernel<P>& k, Cpu cpu, u64 asid) {

@@ -41,7 +41,7 @@ OpKind kind_of(u32 draw) {
                                       OpKind::kFlushMmRange,
                                       OpKind::kFlushMmRange,
                                       OpKind::kFlushMmRange,
-                                      OpKind::kFlushMmRange,
+                                      OpKind::kFlushBatchedPending,
                                       OpKind::kEnterLazy,
                                       OpKind::kEnterLazy,
                                       OpKind::kEnterLazy,
@@ -75,6 +75,7 @@ bool fits(const Model& m, const Op& op) {
     case OpKind::kLeaveMm:
     case OpKind::kTouch: return free;
     // An IPI to a CPU inside a temporary mm would wait for ever: none is sent meanwhile.
+    case OpKind::kFlushBatchedPending:
     case OpKind::kFlushMmRange: return free && process && m.nr_inside == 0;
     case OpKind::kBatchAdd: return process;
     case OpKind::kBatchFlush: return free && m.nr_inside == 0;
@@ -89,6 +90,7 @@ bool fits(const Model& m, const Op& op) {
     case OpKind::kUnuseTemporaryMm: return op.cpu < m.nr_cpus && m.inside[op.cpu];
     case OpKind::kOffline: return free && m.online.count() > 1;
     case OpKind::kOnline: return op.cpu < m.nr_cpus && m.present[op.cpu] && !m.online[op.cpu];
+    case OpKind::kUseGlobalAsid: return false;  // not drawn: most eras refuse it
     case OpKind::kEnableLam: return free && m.lam && m.runs[op.cpu] != 0 && m.nr_inside == 0;
     case OpKind::kDropMm: {
       bool unused = process && m.alive.count() > 1 && m.nr_inside == 0;

@@ -17,7 +17,9 @@ std::optional<Verb> verb_of(OpKind kind) {
     case OpKind::kFlushMmRange: return Verb::kFlush;
     case OpKind::kBatchAdd: return Verb::kBatchAdd;
     case OpKind::kBatchFlush: return Verb::kBatchFlush;
+    case OpKind::kFlushBatchedPending: return Verb::kFlushBatchedPending;
     case OpKind::kNestedReclaim: return Verb::kNestedReclaim;
+    case OpKind::kUseGlobalAsid: return Verb::kUseGlobalAsid;
     case OpKind::kEnableLam: return Verb::kEnableLam;
     case OpKind::kTick: return Verb::kTick;
     case OpKind::kOffline: return Verb::kOffline;
@@ -31,8 +33,8 @@ std::optional<Verb> verb_of(OpKind kind) {
 
 bool names_process(OpKind kind) {
   return kind == OpKind::kSwitchMm || kind == OpKind::kUseTemporaryMm ||
-         kind == OpKind::kFlushMmRange || kind == OpKind::kBatchAdd || kind == OpKind::kNewMm ||
-         kind == OpKind::kDropMm;
+         kind == OpKind::kFlushMmRange || kind == OpKind::kBatchAdd ||
+         kind == OpKind::kFlushBatchedPending || kind == OpKind::kUseGlobalAsid || kind == OpKind::kNewMm || kind == OpKind::kDropMm;
 }
 
 bool names_cpu(OpKind kind) {

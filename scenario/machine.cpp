@@ -36,6 +36,8 @@ OpError Machine::check(const Op& op) const {
     case OpKind::kSwitchMm:
     case OpKind::kFlushMmRange:
     case OpKind::kBatchAdd:
+    case OpKind::kFlushBatchedPending:
+    case OpKind::kUseGlobalAsid:
     case OpKind::kUseTemporaryMm:
     case OpKind::kDropMm:
       if (!guest_.alive(op.mm)) return OpError::kNoSuchMm;
@@ -47,6 +49,9 @@ OpError Machine::check(const Op& op) const {
     case OpKind::kEnableLam:
       if (!guest_.lam) return OpError::kNoLam;
       return truth_.uses(op.cpu) == kInitMm ? OpError::kRunsNoUser : OpError::kNone;
+    case OpKind::kUseGlobalAsid:
+      if (op.mm == kInitMm) return OpError::kNotForInitMm;
+      return rules_.global_asid && guest_.invlpgb ? OpError::kNone : OpError::kNoGlobalAsids;
     case OpKind::kFlushMmRange: return op.stride_shift > 63 ? OpError::kStride : OpError::kNone;
     case OpKind::kBatchAdd:
       return policy_.pending.size() >= kMaxPendingRequests ? OpError::kTooManyPending
@@ -61,7 +66,7 @@ OpError Machine::check(const Op& op) const {
 OpError Machine::apply(const Op& op) {
   if (const OpError error = check(op); error != OpError::kNone) return error;
   const bool may_wait = op.kind == OpKind::kFlushMmRange || op.kind == OpKind::kBatchFlush ||
-                        op.kind == OpKind::kEnableLam;
+                        op.kind == OpKind::kFlushBatchedPending || op.kind == OpKind::kEnableLam;
   if (may_wait && may_wait_for_temporary_mm(op)) return run_or_refuse(op);
   run(op);
   assert(!policy_.waits_for);
@@ -157,10 +162,14 @@ void Machine::run(const Op& op) {
       info.start = op.start & kPageMask;
       info.end = info.start + kPageSize;
       truth_.pte_change(op.mm, covered_range(info), false);
-      arch_tlbbatch_add_pending(k, op.cpu, batch_, op.mm, info);
+      set_tlb_ubc_flush_pending(k, op.cpu, batch_, op.mm, info);
       break;
     }
     case OpKind::kBatchFlush: arch_tlbbatch_flush(k, op.cpu, batch_); break;
+    case OpKind::kFlushBatchedPending:
+      flush_tlb_batched_pending(k, op.cpu, op.mm);
+      policy_.pending_returned(op.mm);
+      break;
     case OpKind::kNestedReclaim: nested_reclaim(rules_, batch_); break;
     case OpKind::kTick: guest_.jiffies += op.jiffies; break;
     case OpKind::kOffline:
@@ -168,6 +177,7 @@ void Machine::run(const Op& op) {
       cpu_offline(k, op.cpu);
       break;
     case OpKind::kOnline: cpu_online(k, op.cpu); break;
+    case OpKind::kUseGlobalAsid: use_global_asid(k, op.cpu, op.mm); break;
     case OpKind::kEnableLam: enable_lam(k, op.cpu, truth_.uses(op.cpu)); break;
     case OpKind::kTouch: visit_user_mode(op.cpu); break;
     case OpKind::kNewMm:

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "flush/flush_tlb.h"
+#include "flush/tlbbatch.h"
 #include "flush/named_targets.h"
 #include "model/sequential.h"
 #include "model/temporary_mm.h"

@@ -11,7 +11,9 @@ std::string_view name_of(OpKind kind) {
                                                           "flush_mm_range",
                                                           "batch_add",
                                                           "batch_flush",
+                                                          "flush_batched_pending",
                                                           "nested_reclaim",
+                                                          "use_global_asid",
                                                           "enable_lam",
                                                           "tick",
                                                           "offline",
@@ -39,6 +41,7 @@ std::string_view message_of(OpError error) {
       return "the flush waits for a CPU inside a temporary mm, interrupts off";
     case OpError::kTooManyPending: return "too many unflushed pages in the batch (limit 65536)";
     case OpError::kNoLam: return "the machine has no LAM";
+    case OpError::kNoGlobalAsids: return "the era or the machine (invlpgb) has no global ASIDs";
     case OpError::kRunsNoUser: return "the CPU runs no task of an mm";
     case OpError::kStride: return "stride_shift must be at most 63";
   }

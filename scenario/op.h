@@ -17,7 +17,9 @@ enum class OpKind : u8 {
   kFlushMmRange,      ///< the pages of the request just changed; `cpu` flushes them
   kBatchAdd,          ///< one page of `mm`, at `start`, was unmapped; its flush is deferred
   kBatchFlush,        ///< `cpu` flushes what was deferred
+  kFlushBatchedPending,  ///< `cpu` relies on what batches have deferred for `mm`
   kNestedReclaim,     ///< the task with the batch reclaims again while it reclaims
+  kUseGlobalAsid,     ///< `cpu` gives `mm` a global ASID
   kEnableLam,         ///< the task on `cpu` enables LAM for its mm
   kTick,              ///< `jiffies` go by
   kOffline,
@@ -26,7 +28,7 @@ enum class OpKind : u8 {
   kNewMm,   ///< a new mm; slots are given lowest first
   kDropMm,  ///< the last user of `mm` is gone; it goes when no CPU has it loaded
 };
-inline constexpr u32 kNrOpKinds = 16;
+inline constexpr u32 kNrOpKinds = 18;
 
 std::string_view name_of(OpKind kind);
 
@@ -62,6 +64,7 @@ enum class OpError : u8 {
   kStride,
   kRunsNoUser,
   kNoLam,
+  kNoGlobalAsids,
 };
 
 /// One clause: what was found and what was expected.

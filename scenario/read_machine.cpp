@@ -68,7 +68,7 @@ void number_vps(const YAML::Node& at, Scenario& scenario) {
 }
 
 constexpr std::string_view kMachineKeys =
-    "cpus, present, vp, hv_max_vp_index, hz, jiffies, pcid, lam, pti, path, ex_hint, host";
+    "cpus, present, vp, hv_max_vp_index, hz, jiffies, pcid, lam, invlpgb, pti, path, ex_hint, host";
 
 /// The kernel's own is the highest index of all CPUs. A lower one would leave banks of an earlier
 /// call in the set.
@@ -109,6 +109,8 @@ void read_machine(const YAML::Node& node, Scenario& scenario, std::optional<u64>
           machine.jiffies = number_of(value, 0, ~u64{0} >> 2, "jiffies");
         } else if (key == "pcid") {
           machine.pcid = flag_of(value);
+        } else if (key == "invlpgb") {
+          machine.invlpgb = flag_of(value);
         } else if (key == "lam") {
           machine.lam = flag_of(value);
         } else if (key == "pti") {

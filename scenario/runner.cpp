@@ -300,6 +300,13 @@ void ScenarioRunner::run_step(const Step& step, std::optional<Cpu> loop_cpu) {
       caller_process_ = "";
       caller_pages_ = 0;
       return apply({.kind = OpKind::kBatchFlush, .cpu = cpu_of(step, loop_cpu)}, step);
+    case Verb::kFlushBatchedPending: {
+      const ProcessState& process = process_of(step, loop_cpu);
+      const Cpu cpu = sender_of(step, process, loop_cpu);
+      caller_ = step.verb;
+      caller_pages_ = 0;
+      return apply({.kind = OpKind::kFlushBatchedPending, .cpu = cpu, .mm = *process.mm}, step);
+    }
     case Verb::kNestedReclaim: return apply({.kind = OpKind::kNestedReclaim}, step);
     case Verb::kNewMm: return make_process(step, full_name(step.process, loop_cpu));
     case Verb::kDropMm: {
@@ -311,6 +318,11 @@ void ScenarioRunner::run_step(const Step& step, std::optional<Cpu> loop_cpu) {
     }
     case Verb::kEnableLam:
       return apply({.kind = OpKind::kEnableLam, .cpu = cpu_of(step, loop_cpu)}, step);
+    case Verb::kUseGlobalAsid: {
+      const ProcessState& process = process_of(step, loop_cpu);
+      const Cpu cpu = sender_of(step, process, loop_cpu);
+      return apply({.kind = OpKind::kUseGlobalAsid, .cpu = cpu, .mm = *process.mm}, step);
+    }
     case Verb::kTick: return apply({.kind = OpKind::kTick, .jiffies = step.count}, step);
     case Verb::kOffline: {
       const Cpu cpu = cpu_of(step, loop_cpu);

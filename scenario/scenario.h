@@ -58,9 +58,11 @@ enum class Verb : u8 {
   kExit,
   kBatchAdd,
   kBatchFlush,
+  kFlushBatchedPending,
   kNestedReclaim,
   kNewMm,
   kDropMm,
+  kUseGlobalAsid,
   kEnableLam,
   kTick,
   kOffline,
@@ -68,7 +70,7 @@ enum class Verb : u8 {
   kUseTemporaryMm,
   kUnuseTemporaryMm,
 };
-inline constexpr u32 kNrVerbs = 26;
+inline constexpr u32 kNrVerbs = 28;
 
 std::string_view name_of(Verb verb);
 

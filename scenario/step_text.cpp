@@ -27,9 +27,11 @@ constexpr std::array<std::string_view, kNrVerbs> kVerbNames{"each cpu",
                                                             "exit",
                                                             "batch_add",
                                                             "batch_flush",
+                                                            "flush_batched_pending",
                                                             "nested_reclaim",
                                                             "new",
                                                             "drop",
+                                                            "use_global_asid",
                                                             "enable_lam",
                                                             "tick",
                                                             "offline",
@@ -159,6 +161,8 @@ void take_arguments(Words& words, Step& step) {
     case Verb::kRun:
     case Verb::kExec:
     case Verb::kExit:
+    case Verb::kFlushBatchedPending:
+    case Verb::kUseGlobalAsid:
     case Verb::kUseTemporaryMm:
       step.process = take_process(words);
       take_tail(words, step, false);
@@ -209,8 +213,8 @@ void take_arguments(Words& words, Step& step) {
 
 constexpr std::string_view kSteps =
     "run, idle, leave_mm, touch, mprotect, madvise, munmap, mremap, flush, fork, exec, exit, "
-    "batch_add, batch_flush, nested_reclaim, new, drop, enable_lam, tick, offline, online, "
-    "use_temporary_mm, unuse_temporary_mm, "
+    "batch_add, batch_flush, flush_batched_pending, nested_reclaim, new, drop, enable_lam, "
+    "use_global_asid, tick, offline, online, use_temporary_mm, unuse_temporary_mm, "
     "each cpu:, repeat N: or measure N:";
 
 }  // namespace

@@ -33,6 +33,12 @@ inline MachineShape hyperv(u32 nr_cpus) {
   return shape;
 }
 
+/// The same with INVLPGB: the eras that know global ASIDs look for them.
+inline MachineShape with_invlpgb(MachineShape shape) {
+  shape.invlpgb = true;
+  return shape;
+}
+
 /// The lowest 64 members as a word.
 inline u64 word_of(const CpuMask& mask) {
   u64 word = 0;

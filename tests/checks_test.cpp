@@ -153,7 +153,7 @@ TEST(Checks, MidSwitchNothingIsJudged) {
 }
 
 TEST(Checks, AGlobalAsidHasNoSlotToJudge) {
-  Box box("v6.17.5", native(1));
+  Box box("v6.17.5", test::with_invlpgb(native(1)));
   const MmId mm = box.mm();
   box.machine.guest().mm(mm).global_asid = 40;
   box.run(0, mm);

@@ -67,6 +67,7 @@ TEST_F(ChooseNewAsid, InvalidateOtherForgetsAllSlotsButTheLoadedOne) {
 }
 
 TEST_F(ChooseNewAsid, AGlobalAsidIsNeverFlushed) {
+  guest_.invlpgb = true;
   guest_.mm(1).global_asid = 77;
   put(3, 1, 0);
   EXPECT_EQ(choose(1, 5).asid, 77u);

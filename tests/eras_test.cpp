@@ -98,9 +98,9 @@ TEST(Eras, KnownFaultsAsListed) {
       {"v6.1.192", "Z14:P1 Z14:P2 Z14:P7 Z15:P7 Z41:P2"},
       {"v6.14", "Z14:P1 Z14:P2 Z14:P7 Z15:P7 Z01:P1 Z04:P1 Z06:P6"},
       {"v6.14.7", "Z14:P1 Z14:P2 Z14:P7 Z15:P7 Z02:P1 Z04:P1 Z06:P6"},
-      {"v6.15", "Z14:P1 Z14:P2 Z14:P7 Z15:P7 Z03:P1 Z04:P1 Z06:P6"},
-      {"v6.17.5", "Z14:P1 Z14:P2 Z14:P7 Z15:P7 Z06:P6"},
-      {"filtered", "Z14:P1 Z14:P2 Z14:P7 Z15:P7"},
+      {"v6.15", "Z14:P1 Z14:P2 Z14:P7 Z15:P7 Z03:P1 Z04:P1 Z06:P6 Z25a:lazy"},
+      {"v6.17.5", "Z14:P1 Z14:P2 Z14:P7 Z15:P7 Z06:P6 Z25a:lazy"},
+      {"filtered", "Z14:P1 Z14:P2 Z14:P7 Z15:P7 Z25a:lazy"},
   };
   for (const auto& [name, faults] : expected) EXPECT_EQ(faults_of(*find_era(name)), faults) << name;
 }
@@ -108,7 +108,8 @@ TEST(Eras, KnownFaultsAsListed) {
 TEST(Eras, FaultsThatASequentialRunShowsAreMarkedSo) {
   for (const Era& era : eras())
     for (const KnownFault& fault : era.known_faults) {
-      const bool sequential = fault.zoo == "Z14" || fault.zoo == "Z15" || fault.zoo == "Z06";
+      const bool sequential = fault.zoo == "Z14" || fault.zoo == "Z15" || fault.zoo == "Z06" ||
+                              fault.zoo == "Z25a";
       EXPECT_EQ(fault.interleaving, !sequential) << fault.zoo;
     }
 }

@@ -211,6 +211,7 @@ class Exhaustive {
     if (nr_runs_ == kStop) return;
     const unsigned numbering = draw_ >> 50 & 1;
     Guest& guest = guests_[numbering];
+    guest.invlpgb = true;
     guest.mm(1).asid_transition = r.transition ? 1 : 0;
     FlushTlbInfo info;
     info.mm = r.has_mm ? 1 : kInitMm;

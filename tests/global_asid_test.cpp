@@ -1,5 +1,5 @@
-// The branches for an mm that moves to a global ASID (v6.15 and later): switch, handler, predicate
-// and builder. Broadcast flushes are not modelled; the states are set by hand.
+// Mms that move to a global ASID (v6.15 and later): the branches of switch, handler, predicate and
+// builder, the broadcast, and the end of the transition.
 #include <gtest/gtest.h>
 
 #include "tests/sender.h"
@@ -12,12 +12,13 @@ using test::hyperv;
 using test::native;
 using test::rules_of;
 using test::Sender;
+using test::with_invlpgb;
 
 constexpr u64 kGlobal = 40;
 
 class GlobalAsid : public testing::Test {
  protected:
-  GlobalAsid() : guest_(native(2)), mem_(guest_), k_{guest_, rules_of("v6.17.5"), mem_} {
+  GlobalAsid() : guest_(with_invlpgb(native(2))), mem_(guest_), k_{guest_, rules_of("v6.17.5"), mem_} {
     guest_.new_mm();
     switch_mm(k_, 0, 1);
     guest_.mm(1).global_asid = kGlobal;
@@ -53,7 +54,7 @@ TEST_F(GlobalAsid, SwitchingToTheSameMmMovesTheCpuOverBeforeTheGenerationTest) {
   switch_mm(k_, 0, 1);
   EXPECT_EQ(mem_.text(),
             "cli; load loaded0; load lazy0; load global_asid1; load gen1; load global_asid1; "
-            "cr3 0x100029 keep; store loaded0 1; sti");
+            "cr3 0x100029 keep; store loaded0 1; store asid0 40; sti");
   mem_.steps.clear();
   guest_.mm(1).tlb_gen = 9;
   guest_.cpu_tlbstate_shared[0].is_lazy = 1;
@@ -71,7 +72,7 @@ TEST_F(GlobalAsid, SwitchingFromElsewhereTakesItWithoutAFlush) {
 
 TEST_F(GlobalAsid, OlderErasKnowNothingOfIt) {
   for (const Era& era : eras()) {
-    Sender sender(era.name, native(4));
+    Sender sender(era.name, with_invlpgb(native(4)));
     sender.members({0, 1, 2, 3}).lazy({2}).loaded({3}, sender.other);
     sender.guest.mm(sender.target).asid_transition = 1;
     sender.send();
@@ -83,7 +84,7 @@ TEST_F(GlobalAsid, OlderErasKnowNothingOfIt) {
 }
 
 TEST_F(GlobalAsid, ATransitionSendsTheFixNative) {
-  Sender sender("filtered", hyperv(4));
+  Sender sender("filtered", with_invlpgb(hyperv(4)));
   sender.members({0, 1, 2}).lazy({2});
   sender.guest.mm(sender.target).asid_transition = 1;
   sender.send();
@@ -94,7 +95,7 @@ TEST_F(GlobalAsid, ATransitionSendsTheFixNative) {
 }
 
 TEST_F(GlobalAsid, TheOldBuilderIgnoresATransition) {
-  Sender sender("v6.17.5", hyperv(4));
+  Sender sender("v6.17.5", with_invlpgb(hyperv(4)));
   sender.members({0, 1, 2}).lazy({2});
   sender.guest.mm(sender.target).asid_transition = 1;
   sender.send();
@@ -103,7 +104,7 @@ TEST_F(GlobalAsid, TheOldBuilderIgnoresATransition) {
 }
 
 TEST_F(GlobalAsid, ABatchHasNoMmAndThereforeNoTransition) {
-  Sender sender("filtered", hyperv(4));
+  Sender sender("filtered", with_invlpgb(hyperv(4)));
   sender.members({0, 1});
   sender.guest.mm(sender.target).asid_transition = 1;
   sender.info.has_mm = false;
@@ -122,7 +123,85 @@ TEST_F(GlobalAsid, InTransitionTheSenderNeitherTrimsNorFlushesLocally) {
   mem_.steps.clear();
   flush_tlb_mm_range(k_, 0, 1, test::kVa, test::kVa + kPageSize, kPageShift, false);
   EXPECT_EQ(mem_.text().find("local"), std::string::npos);
-  EXPECT_NE(mem_.text().find("ipi 0x1"), std::string::npos);
+  EXPECT_EQ(mem_.text().find("ipi"), std::string::npos) << "nobody is left behind";
+  EXPECT_NE(mem_.text().find("store transition1 0; tlbsync"), std::string::npos);
+}
+
+TEST_F(GlobalAsid, IsPublishedBehindTheTransitionUnderALock) {
+  guest_.mm(1).global_asid = 0;
+  use_global_asid(k_, 0, 1);
+  EXPECT_EQ(mem_.text(),
+            "cli; cmpxchg private 0 1; load private; load global_asid1; store private 7; "
+            "store transition1 1; store global_asid1 7; store private 0; sti");
+  mem_.steps.clear();
+  use_global_asid(k_, 1, 1);
+  EXPECT_EQ(guest_.mm(1).global_asid, 7u) << "once";
+  guest_.last_global_asid = kMaxGlobalAsid;
+  guest_.new_mm();
+  use_global_asid(k_, 0, 2);
+  EXPECT_EQ(guest_.mm(2).global_asid, 0u) << "none is left";
+  EXPECT_EQ(guest_.global_asid_lock, 0u);
+}
+
+TEST_F(GlobalAsid, AFlushBroadcastsAndScansBeforeItWaits) {
+  guest_.mm(1).asid_transition = 1;
+  guest_.cpu_tlbstate[0].seen_asid = kGlobal;
+  flush_tlb_mm_range(k_, 1, 1, test::kVa, test::kVa + kPageSize, kPageShift, false);
+  EXPECT_EQ(mem_.text(),
+            "locked add gen1; requested; load global_asid1; load global_asid1; "
+            "invlpgb 0x29 0x7f0000000000-0x7f0000001000; load global_asid1; load transition1; "
+            "load mask1; wait while loaded0 is SWITCHING; load loaded0; load asid0; load mask1; "
+            "store transition1 0; tlbsync; returned");
+}
+
+TEST_F(GlobalAsid, WithPageTableIsolationTheUserHalfGoesToo) {
+  guest_.pti = true;
+  flush_tlb_mm_range(k_, 1, 1, test::kVa, test::kVa + kPageSize, kPageShift, false);
+  EXPECT_NE(mem_.text().find("invlpgb 0x29 "), std::string::npos);
+  EXPECT_NE(mem_.text().find("invlpgb 0x829 "), std::string::npos);
+}
+
+TEST_F(GlobalAsid, ABatchBroadcastsForEveryPcid) {
+  TlbBatch batch;
+  FlushTlbInfo info;
+  set_tlb_ubc_flush_pending(k_, 0, batch, 1, info);
+  mem_.steps.clear();
+  arch_tlbbatch_flush(k_, 0, batch);
+  EXPECT_EQ(mem_.text(), "invlpgb every pcid; tlbsync; returned");
+}
+
+TEST(GlobalAsidInSequence, TheFirstFlushMovesEverybodyAndEndsLaziness) {
+  for (const std::string_view era : {"v6.15", "v6.17.5", "filtered"})
+    for (const bool lazy_first : {false, true}) {
+      Rules rules = rules_of(era);
+      rules.handler_lazy_first = lazy_first;
+      test::Box box(rules, with_invlpgb(native(3)));
+      const MmId a = box.mm();
+      for (Cpu cpu : {0u, 1u, 2u}) box.run(cpu, a);
+      box.lazy(2);
+      EXPECT_EQ(box.machine.apply({.kind = OpKind::kUseGlobalAsid, .cpu = 0, .mm = a}),
+                OpError::kNone);
+      Guest& guest = box.machine.guest();
+      box.flush(0, 1);
+      EXPECT_EQ(guest.cpu_tlbstate[0].loaded_mm_asid, 7u);
+      EXPECT_EQ(guest.cpu_tlbstate[1].loaded_mm_asid, 7u);
+      EXPECT_EQ(guest.cpu_tlbstate_shared[2].loaded_mm, lazy_first ? kInitMm : 1u);
+      EXPECT_EQ(box.violated(), lazy_first ? "" : "lazy") << "zoo Z25a, " << era;
+      EXPECT_EQ(guest.mm(1).asid_transition, 1u);
+      box.flush(1, 1);
+      EXPECT_EQ(guest.mm(1).asid_transition, 0u);
+    }
+}
+
+TEST(GlobalAsidInSequence, RefusedWhereEraOrMachineHasNone) {
+  test::Box old("v6.14.7", with_invlpgb(native(2)));
+  EXPECT_EQ(old.machine.apply({.kind = OpKind::kUseGlobalAsid, .mm = old.mm()}),
+            OpError::kNoGlobalAsids);
+  test::Box none("v6.17.5", native(2));
+  EXPECT_EQ(none.machine.apply({.kind = OpKind::kUseGlobalAsid, .mm = none.mm()}),
+            OpError::kNoGlobalAsids);
+  EXPECT_EQ(none.machine.apply({.kind = OpKind::kUseGlobalAsid, .mm = kInitMm}),
+            OpError::kNotForInitMm);
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ TEST(Filtered, Clause2OptionTrimRoundsByHypercall) {
   Sender s(rules, hyperv(5));
   s.members({0, 1, 2});
   s.info.trim_cpumask = true;
+  s.guest.invlpgb = true;
   s.guest.mm(s.target).asid_transition = 1;
   EXPECT_TRUE(s.send().hypercall());
 }

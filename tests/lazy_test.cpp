@@ -16,7 +16,6 @@ class Lazy : public testing::TestWithParam<const char*> {
     switch_mm(k_, 0, 1);
     mem_.steps.clear();
   }
-  bool global_asids() const { return test::rules_of(GetParam()).global_asid; }
   bool repairs() const { return test::rules_of(GetParam()).same_mm_repairs_bit; }
 
   Guest guest_;
@@ -42,7 +41,6 @@ TEST_P(Lazy, LeavingForTheSameMmFencesBeforeTheGenerationIsRead) {
   switch_mm(k_, 0, 1);
   EXPECT_EQ(mem_.text(), std::string("cli; load loaded0; load lazy0; store lazy0 0; ") +
                              (repairs() ? "load mask1; " : "") +
-                             (global_asids() ? "load global_asid1; " : "") +
                              "fence; load gen1; sti");
 }
 

@@ -107,6 +107,7 @@ TEST_F(Predicate, JiffiesWrap) {
 }
 
 TEST_F(Predicate, TransitionNeedsAnMmAndAnEraThatKnowsIt) {
+  guest_.invlpgb = true;
   guest_.mm(1).asid_transition = 1;
   for (const Era& era : eras()) {
     Kernel<test::TracePolicy> k{guest_, era.rules, mem_};

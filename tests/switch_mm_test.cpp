@@ -88,7 +88,7 @@ TEST_F(SwitchMm, V6_15HasTheEarlyMarkerAndNoFenceWhenTheBitIsSet) {
   switch_to("v6.15", 2);
   EXPECT_EQ(switch_to("v6.15", 1),
             "cli; load loaded0; load lazy0; store loaded0 SWITCHING; load mask1; load gen1; "
-            "load global_asid1; cr3 0x100002 keep; store loaded0 1; sti");
+            "cr3 0x100002 keep; store loaded0 1; sti");
 }
 
 TEST_F(SwitchMm, V6_17_5FencesWhetherOrNotTheBitIsSet) {
@@ -98,15 +98,15 @@ TEST_F(SwitchMm, V6_17_5FencesWhetherOrNotTheBitIsSet) {
     guest_.new_mm();
     EXPECT_EQ(switch_to(era, 1),
               "cli; load loaded0; load lazy0; store loaded0 SWITCHING; load mask1; "
-              "locked or mask1; load gen1; load global_asid1; cr3 0x100002 flush; "
+              "locked or mask1; load gen1; cr3 0x100002 flush; "
               "store loaded0 1; sti");
     switch_to(era, 2);
     EXPECT_EQ(switch_to(era, 1),
               "cli; load loaded0; load lazy0; store loaded0 SWITCHING; load mask1; fence; "
-              "load gen1; load global_asid1; cr3 0x100002 keep; store loaded0 1; sti");
+              "load gen1; cr3 0x100002 keep; store loaded0 1;  sti");
     EXPECT_EQ(switch_to(era, 0),
               "cli; load loaded0; load lazy0; store loaded0 SWITCHING; fence; load gen0; "
-              "load global_asid0; cr3 0x1001 keep; store loaded0 0; sti")
+              "cr3 0x1001 keep; store loaded0 0; sti")
         << "init_mm has no bits";
   }
 }

@@ -39,6 +39,17 @@ class TracePolicy {
     word = op == RmwOp::kAdd ? old + value : op == RmwOp::kOr ? old | value : old & value;
     return old;
   }
+  u64 cmpxchg(Cpu, u64& word, u64 expected, u64 value, Site = Site::here()) {
+    step(fmt::format("cmpxchg {} {} {}", name(word), expected, value));
+    const u64 old = word;
+    if (old == expected) word = value;
+    return old;
+  }
+  u64 wait_while(Cpu, const u64& word, u64 value, Site = Site::here()) {
+    step(fmt::format("wait while {} is {}", name(word),
+                     value == kLoadedMmSwitching ? "SWITCHING" : std::to_string(value)));
+    return word;
+  }
   void fence(Cpu, Site = Site::here()) { step("fence"); }
   void irq_save(Cpu cpu) {
     ++guest_.cpu_tlbstate[cpu].irqs_off;
@@ -48,10 +59,17 @@ class TracePolicy {
     --guest_.cpu_tlbstate[cpu].irqs_off;
     step("sti");
   }
+  void stop_machine(Cpu) { step("stop_machine"); }
   void write_cr3(Cpu, u64 cr3) {
     step(fmt::format("cr3 {:#x}{}", cr3 & ~(u64{1} << 63), cr3 >> 63 != 0 ? " keep" : " flush"));
   }
   void invlpg(Cpu, u64 va, u8 page_shift) { step(fmt::format("invlpg {:#x}/{}", va, page_shift)); }
+  void invlpgb(Cpu, const Invlpgb& what) {
+    step(what.every_pcid ? std::string("invlpgb every pcid")
+                         : fmt::format("invlpgb {:#x} {:#x}-{:#x}", what.pcid, what.range.start,
+                                       what.range.end));
+  }
+  void tlbsync(Cpu) { step("tlbsync"); }
   template <class Handler>
   void on_each_cpu(Cpu, const CpuMask& targets, Handler handler) {
     step("ipi " + targets.to_hex());
@@ -70,6 +88,8 @@ class TracePolicy {
   void flush_targets(Cpu, std::span<const u64>, const FlushTlbInfo&) { step("targets"); }
   void flush_local(Cpu, const FlushTlbInfo&) { step("local"); }
   void flush_sent_natively(Cpu, const CpuMask&, const FlushTlbInfo&) {}
+  void tables_freed(Cpu, const FlushTlbInfo&) { step("tables freed"); }
+  void read_behind(Cpu, const char* array) { step(fmt::format("behind {}", array)); }
   void flush_returned(Cpu, const FlushTlbInfo&) { step("returned"); }
 
  private:
@@ -82,13 +102,17 @@ class TracePolicy {
   std::string name(const u64& word) const {
     for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
       if (&word == &guest_.cpu_tlbstate_shared[cpu].loaded_mm) return fmt::format("loaded{}", cpu);
+      if (&word == &guest_.cpu_tlbstate[cpu].seen_asid) return fmt::format("asid{}", cpu);
       if (&word == &guest_.cpu_tlbstate_shared[cpu].is_lazy) return fmt::format("lazy{}", cpu);
     }
+    for (const u64& online : guest_.cpu_online_mask)
+      if (&word == &online) return "online";
     for (MmId id = 0; id < guest_.nr_mm_slots(); ++id) {
       const Mm& mm = guest_.mm(id);
       if (&word == &mm.tlb_gen) return fmt::format("gen{}", id);
       if (&word == &mm.next_trim_cpumask) return fmt::format("next_trim{}", id);
       if (&word == &mm.global_asid) return fmt::format("global_asid{}", id);
+      if (&word == &mm.tlb_flush_batched) return fmt::format("batched{}", id);
       if (&word == &mm.asid_transition) return fmt::format("transition{}", id);
       for (const u64& mask : mm.cpumask)
         if (&word == &mask) return fmt::format("mask{}", id);

@@ -14,13 +14,9 @@ Entry on_host(std::string_view id, std::string_view title, std::string_view abou
   return {id, title, about, Kind::kHost, Sign::kP7};
 }
 Entry race(std::string_view id, std::string_view title, Sign sign, std::string_view about,
-           std::string_view twin_era = {}) {
-  return {id, title, about, Kind::kRace, sign, twin_era, {}, false, litmus_text(id)};
+           std::string_view twin_era = {}, std::string_view twin_set = {}) {
+  return {id, title, about, Kind::kRace, sign, twin_era, twin_set, false, litmus_text(id)};
 }
-Entry waiting(std::string_view id, std::string_view title, std::string_view about) {
-  return {id, title, about, Kind::kWaiting, Sign::kP1};
-}
-
 std::vector<Entry> table() {
   return {
       race("Z01a", "window-skip: a switching CPU is not seen", Sign::kP1,
@@ -84,9 +80,9 @@ std::vector<Entry> table() {
             "To v4.18: all-ones as a signed number is below 64."),
       guest("Z11-ex", "an unknown VP index names a bank outside", Sign::kP7,
             "The same in an EX call: memory far outside of the page is written."),
-      waiting("Z12", "the live mask runs empty under the builder",
-              "The mask shrinks between two looks; the last CPU of an empty mask indexes past the "
-              "end."),
+      race("Z12", "the live mask runs empty under the builder", Sign::kP7,
+           "51500b71d500 (5.17): the mask shrinks between two looks; the last CPU of an empty mask "
+           "indexes past the end."),
       guest(
           "Z13", "the list's cursor wraps", Sign::kP7,
           "Fixed by 4030b4c585c4 (v5.4): the last entry moved the cursor by 16 MiB, round the top "
@@ -98,35 +94,51 @@ std::vector<Entry> table() {
       guest("Z15", "one list entry too many", Sign::kP7,
             "The capacity test rounds down where the list needs it rounded up. In every era.", {},
             "hv_list_capacity=ceiling"),
-      waiting("Z16", "the bit is cleared before CR3 is written",
-              "831d52bc1539 (2011): fills after the last chance to be flushed."),
-      waiting("Z17", "no barrier between mask bit and page walk",
-              "71b3c126e611 (v4.5). Needs x86-TSO."),
-      waiting("Z18", "a partial flush overtakes a full one",
-              "The design hazard that generations exist for. Needs reordered IPIs."),
-      waiting("Z19", "tables are freed before the flush",
-              "Unhook, invalidate, free: in this order."),
+      race("Z16", "the bit is cleared before CR3 is written", Sign::kP1,
+           "831d52bc1539 (2011): fills after the last chance to be flushed. Built for PCIDs: the "
+           "way back does not compare generations, which is what makes the order safe today."),
+      race("Z17", "no barrier between mask bit and page walk", Sign::kP1,
+           "71b3c126e611 (v4.5), CVE-2016-2069: the bit is not LOCKed. Needs x86-TSO."),
+      race("Z17-gen", "no barrier between page-table store and mask", Sign::kP1,
+           "The sender's half: the generation is not LOCKed. Needs x86-TSO."),
+      race("Z18", "a partial flush overtakes a full one", Sign::kP3,
+           "The design hazard that the handler's \"one more\" is for: a newer partial flush is done "
+           "first, and the full one is then taken for an old one. P3 first, then P1."),
+      race("Z19", "tables are freed before the flush", Sign::kP2,
+           "Unhook, invalidate, free: in this order (the merge of the missing TLB shootdowns, "
+           "v4.19)."),
       guest("Z20", "a temporary mm on a lazy CPU", Sign::kLazy,
             "The CPU comes back to the borrowed mm as a real user. Repaired by leaving it first."),
       guest("Z21", "a temporary mm leaves its bit behind", Sign::kStaleReached,
             "209954cbc7d0 had to clear it in unuse_temporary_mm()."),
-      waiting("Z22", "active_mm changes before the switch",
-              "38cf307c1f20 (v5.9): an IPI between the two flushes the old mm."),
+      race("Z22", "active_mm changes before the switch", Sign::kP4,
+           "38cf307c1f20 (v5.9): an IPI comes in between. Built for x86 with a handler that asks "
+           "active_mm; P4 first, then P2.",
+           {}, "active_mm=changed_with_mm"),
       guest("Z23a", "a nested reclaim forgets the outer batch", Sign::kP1,
             "Initialising the task's batch inside a nested reclaim reset flush_required."),
-      waiting("Z23b", "tlb_flush_batched is overwritten",
-              "A flush clears the flag of an unmap that came after it."),
-      waiting(
-          "Z23c", "a deferred flush is relied upon",
-          "3ea277194daa (v4.13): mprotect() trusted page tables whose flush was still to come."),
+      race("Z23b", "tlb_flush_batched is overwritten", Sign::kP1,
+           "A flush clears the flag of an unmap that came after it; two counters since v5.18."),
+      race("Z23c", "a deferred flush is relied upon", Sign::kP1,
+           "3ea277194daa (v4.13): mprotect() trusted page tables whose flush was still to come."),
+      race("Z23-mask", "a batch takes the mask before the generation", Sign::kP1,
+           "A mutation: a CPU that enters the mask in between reads the old generation."),
       guest("Z24", "enabling LAM reaches this CPU only", Sign::kCr3,
             "A CPU that borrows the mm keeps a CR3 without the mm's LAM bits and goes on with it "
             "when "
             "the user thread comes back. Repaired in v6.12."),
-      waiting("Z25", "global ASIDs: laziness, publication, the end of the transition",
-              "v6.15 and later, on hosts with INVLPGB."),
-      waiting("Z26", "a sender clears another CPU's bit",
-              "The powerpc fault of 0cef77c7798a, built for x86."),
+      race("Z25a", "moving to a global ASID ends laziness", Sign::kLazy,
+           "v6.15 and later, on CPUs with INVLPGB: the handler moves the CPU to the global ASID by a "
+           "switch, which clears is_lazy, before it asks whether the CPU is lazy.",
+           {}, "handler_lazy_first=true"),
+      race("Z25d", "the global ASID is published before the transition", Sign::kP1,
+           "Only a compiler could swap the two stores: a broadcaster then takes the move for done."),
+      race("Z25e", "the end of the transition does not wait for a switching CPU", Sign::kP1,
+           "A mutation: a CPU that has read no global ASID comes to the mm with a dynamic one."),
+      race("Z26", "a sender clears another CPU's bit", Sign::kP4,
+           "The powerpc fault of 0cef77c7798a, built for x86. P4 first, then P1."),
+      race("Z26-window", "a handler runs inside the switch window", Sign::kP4,
+           "A mutation of Z26's repair: the CPU clears its own bit, in the middle of a switch."),
       guest(
           "Z27", "every flush trims", Sign::kStaleReached,
           "209954cbc7d0 alone reached every stale CPU by every flush; 6db2526c1d69 made it once a "
@@ -152,8 +164,9 @@ std::vector<Entry> table() {
               "The list follows the banks even where the format is \"all\"."),
       on_host("Z33-cut", "KVM: a long list is cut",
               "More entries than the queue holds must become \"everything\"."),
-      waiting("Z34", "KVM: the flush flag of a preempted VP is lost",
-              "b043138246a4 and 8c6de56a42e0 (v5.6)."),
+      race("Z34", "KVM: the flush flag of a preempted VP is lost", Sign::kP1,
+           "b043138246a4 and 8c6de56a42e0 (v5.6), CVE-2019-3016: the host reads the flag and writes "
+           "0 later, over a flag that came in between. Repaired by one exchange."),
       on_host("Z35", "Xen: VPs that do not exist are written to", "XSA-475, CVE-2025-58147."),
       guest("Z36", "no limit for a list", Sign::kP7,
             "FreeBSD's copy of the builder: a misplaced parenthesis compares a truth value."),

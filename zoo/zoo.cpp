@@ -25,6 +25,7 @@ constexpr std::array kSigns{
     SignRow{"P1", "", Property::kP1},
     SignRow{"P2", "", Property::kP2},
     SignRow{"P3", "", Property::kP3},
+    SignRow{"P4", "", Property::kP4},
     SignRow{"P7", "", Property::kP7},
     SignRow{"lazy", "", Property::kLazy},
     SignRow{"irq", "", Property::kIrq},

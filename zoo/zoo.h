@@ -20,6 +20,7 @@ enum class Sign : u8 {
   kP1,
   kP2,
   kP3,
+  kP4,
   kP7,
   kLazy,
   kIrq,
@@ -38,10 +39,9 @@ std::string_view name_of(Sign sign);
 
 /// Where an entry stands.
 enum class Kind : u8 {
-  kGuest,    ///< rules of the guest; a scenario shows it
-  kHost,     ///< a hypervisor's decoder; one call shows it
-  kRace,     ///< rules of the guest; a litmus shows it, in some interleaving
-  kWaiting,  ///< needs an interleaving, and the model does not have it yet
+  kGuest,  ///< rules of the guest; a scenario shows it
+  kHost,   ///< a hypervisor's decoder; one call shows it
+  kRace,   ///< a litmus shows it, in some interleaving
 };
 
 struct Entry {
@@ -54,7 +54,8 @@ struct Entry {
   std::string_view twin_era = {};  ///< empty: the variant's
   std::string_view twin_set = {};  ///< `FIELD=VALUE` on top, or nothing
   bool twin_native = false;        ///< the twin takes the native path
-  std::string_view scenario = {};  ///< YAML of the scenario or litmus: era, fields and path
+  /// YAML of the scenario or litmus: era, fields and path. Empty for a host, and for Z34.
+  std::string_view scenario = {};
 };
 
 /// Whether one sequence or one call shows it: what random tests and fuzzers can find.
@@ -100,8 +101,7 @@ struct Outcome {
 };
 
 /// Runs the entry's scenario, call or litmus under the fault and under the corrected rules. A
-/// litmus runs under SC and TSO, and the corrected rules hold in every interleaving. REQUIRES: not
-/// a `kWaiting`.
+/// litmus runs under SC and TSO, and the corrected rules hold in every interleaving.
 Outcome run(const Entry& entry);
 
 /// Runs operations under rules and looks with every checker. `meant`: what the rules ought to be.
