@@ -74,6 +74,12 @@ before: [run A on 0, run A on 1, run A on 2]
 cpus: {0: mprotect A 1 page, 1: mprotect A 1 page, 2: mprotect A 1 page}
 YAML
 expect "a bound is no proof" 2 'bounded: the memory limit is reached' "$hvtlb" explore "$dir/three.yaml" --memory-limit 1
+"$hvtlb" explore Z03 --json >"$dir/z03.json"
+expect "a counterexample again" 3 '^The same as in the file, after the last step.' "$hvtlb" explore --replay "$dir/z03.json"
+expect "a counterexample from standard input" 3 '^The same' sh -c '"$0" explore --replay - <"$1"' "$hvtlb" "$dir/z03.json"
+expect "replay and a litmus" 1 '--replay excludes LITMUS|LITMUS excludes --replay' "$hvtlb" explore Z03 --replay "$dir/z03.json"
+expect "replay of what is no JSON" 1 'three.yaml: found no JSON' "$hvtlb" explore --replay "$dir/three.yaml"
+one_line "replay of what is no JSON"
 expect "completion" 0 'complete -F _hvtlb hvtlb' "$hvtlb" completion
 
 expect "one era an option" 0 '^a multi-threaded process' "$hvtlb" compare --era v6.4 threads --cpus 4

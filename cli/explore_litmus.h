@@ -1,0 +1,54 @@
+// A litmus as `hvtlb explore` was given it, and what a search of it came to. For explore*.cpp only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "explore/counterexample.h"
+#include "explore/litmus_file.h"
+
+namespace hvtlb::cli {
+
+struct LitmusInput {
+  explore::LitmusFile file;
+  std::string source;  ///< its YAML
+};
+
+/// From YAML; `name` stands in refusals.
+ScenarioResult<LitmusInput> litmus_from(const std::string& source, const std::string& name);
+
+/// A violation, the schedule that shows it, and that schedule in words.
+struct Counterexample {
+  Violation violation;
+  std::vector<explore::Action> schedule;
+  std::vector<explore::Row> rows;
+};
+
+/// One litmus, searched under one memory model.
+struct Searched {
+  const LitmusInput& litmus;
+  explore::MemoryModel model;
+  bool reduced;
+  explore::Verdict verdict;
+  std::optional<Counterexample> counterexample;
+};
+
+std::string_view name_of(explore::MemoryModel model);
+
+/// Whether a limit or Ctrl-C ended the search.
+bool is_bounded(const explore::Verdict& verdict);
+
+/// Whether it came out as the litmus expects; without an expectation it has to hold.
+bool as_expected(const explore::Verdict& verdict, const explore::Expectation& expected);
+
+/// The broken property in one sentence.
+std::string why_text(const Violation& violation, const explore::Litmus& litmus);
+
+/// Name, rules and programs.
+void print_head(const explore::LitmusFile& file);
+
+/// `explore --replay`: runs the schedules of a file again. Returns the exit code.
+int replay_counterexamples(const std::string& path);
+
+}  // namespace hvtlb::cli
