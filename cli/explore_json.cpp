@@ -43,29 +43,6 @@ std::string_view verdict_word(const Verdict& verdict) {
   return verdict.end == End::kStuck ? "stuck" : "violated";
 }
 
-/// Names the place in whatever refusal comes out of `read`.
-template <class Read>
-auto reading_at(const std::string& place, Read read) {
-  try {
-    return read();
-  } catch (const LineError& error) {
-    throw LineError{place.empty() ? error.what : place + ": " + error.what};
-  }
-}
-
-const Json& object_in(const Json& value) {
-  if (!value.is_object()) throw LineError{"found " + shown_json(value) + ", expected an object"};
-  return value;
-}
-
-const Json& list_in(const Json& object, const char* key) {
-  if (!object.contains(key)) throw LineError{fmt::format("{}: missing", key)};
-  const Json& list = object.at(key);
-  if (!list.is_array())
-    throw LineError{fmt::format("{}: found {}, expected a list", key, shown_json(list))};
-  return list;
-}
-
 void read_steps_of(const Json& steps, u32 nr_cpus, Recorded& recorded) {
   if (steps.size() > kMostCounterexampleSteps)
     throw LineError{fmt::format("steps: found {}, expected at most {}", steps.size(),
@@ -85,17 +62,8 @@ void read_steps_of(const Json& steps, u32 nr_cpus, Recorded& recorded) {
 
 Recorded read_recorded(const Json& result, const std::string& place) {
   Fields fields(result);
-  const std::string memory = fields.text("memory");
-  if (memory != "sc" && memory != "tso")
-    throw LineError{fmt::format("memory: found '{}', expected sc or tso", shown_text(memory))};
-  auto litmus = litmus_from(fields.text("source"), "source");
-  if (const auto* error = std::get_if<ScenarioError>(&litmus)) throw LineError{error->to_string()};
-  Recorded recorded{place,
-                    std::get<LitmusInput>(std::move(litmus)),
-                    memory == "sc" ? MemoryModel::kSc : MemoryModel::kTso,
-                    {},
-                    {},
-                    {}};
+  LitmusInput litmus = litmus_in(fields);
+  Recorded recorded{place, std::move(litmus), memory_model_in(fields), {}, {}, {}};
   const Json& found = result.at("counterexample");
   reading_at("counterexample", [&] {
     recorded.why = Fields(object_in(found)).text("why");
@@ -106,19 +74,31 @@ Recorded read_recorded(const Json& result, const std::string& place) {
 
 }  // namespace
 
+Json steps_json(const std::vector<KnownStep>& missing) {
+  Json steps = Json::array();
+  for (const KnownStep& step : missing)
+    steps.push_back({{"file", step.file}, {"routine", step.routine}, {"line", step.line}});
+  return {{"known", known_steps().size()}, {"not_reached", steps}};
+}
+
 Json result_json(const Searched& searched) {
-  const Verdict& verdict = searched.verdict;
+  const Verdict& verdict = searched.result.verdict;
   const LitmusFile& file = searched.litmus.file;
-  Json result{
-      {"litmus", file.litmus.name},
-      {"source", searched.litmus.source},
-      {"memory", name_of(searched.model)},
-      {"reduced", searched.reduced},
-      {"era", file.era},
-      {"set", file.set},
-      {"verdict", verdict_word(verdict)},
-      {"as_expected", !is_bounded(verdict) && as_expected(verdict, file.expected(searched.model))},
-      {"statistics", statistics_json(verdict.statistics)}};
+  Json result{{"litmus", file.litmus.name},
+              {"source", searched.litmus.source},
+              {"memory", name_of(searched.model)},
+              {"reduced", searched.reduced},
+              {"era", file.era},
+              {"set", file.set},
+              {"verdict", verdict_word(verdict)},
+              {"as_expected", !is_bounded(verdict) && as_expected(searched)},
+              {"statistics", statistics_json(verdict.statistics)},
+              {"steps", steps_json(verdict.steps.missing())}};
+  if (searched.shard)
+    result["shard"] = {{"index", searched.shard->index},
+                       {"of", searched.shard->of},
+                       {"prefixes", searched.result.prefixes},
+                       {"frontier", searched.result.frontier}};
   if (verdict.violation) result["property"] = hvtlb::name_of(verdict.violation->property);
   if (searched.counterexample)
     result["counterexample"] = counterexample_json(*searched.counterexample, file.litmus);
@@ -148,9 +128,43 @@ Json read_json_file(const std::string& path) {
   return document;
 }
 
-std::vector<Recorded> recorded_in(const Json& document) {
+const Json& object_in(const Json& value) {
+  if (!value.is_object()) throw LineError{"found " + shown_json(value) + ", expected an object"};
+  return value;
+}
+
+const Json& list_in(const Json& object, const char* key) {
+  if (!object.contains(key)) throw LineError{fmt::format("{}: missing", key)};
+  const Json& list = object.at(key);
+  if (!list.is_array())
+    throw LineError{fmt::format("{}: found {}, expected a list", key, shown_json(list))};
+  return list;
+}
+
+MemoryModel memory_model_in(Fields& result) {
+  const std::string memory = result.text("memory");
+  if (memory != "sc" && memory != "tso")
+    throw LineError{fmt::format("memory: found '{}', expected sc or tso", shown_text(memory))};
+  return memory == "sc" ? MemoryModel::kSc : MemoryModel::kTso;
+}
+
+LitmusInput litmus_in(Fields& result) {
+  auto litmus = litmus_from(result.text("source"), "source");
+  if (const auto* error = std::get_if<ScenarioError>(&litmus)) throw LineError{error->to_string()};
+  return std::get<LitmusInput>(std::move(litmus));
+}
+
+const Json& results_in(const Json& document) {
   if (!document.is_object())
     throw LineError{"found " + shown_json(document) + ", expected what explore --json prints"};
+  const std::string schema = Fields(document).text("schema");
+  if (schema != kExploreSchema && schema != kMergeSchema)
+    throw LineError{
+        fmt::format("schema: found '{}', expected {}", shown_text(schema), kExploreSchema)};
+  return list_in(document, "results");
+}
+
+std::vector<Recorded> recorded_in(const Json& document) {
   std::vector<Recorded> recorded;
   const auto add = [&](const Json& result, const std::string& place) {
     reading_at(place, [&] {
@@ -158,14 +172,10 @@ std::vector<Recorded> recorded_in(const Json& document) {
         recorded.push_back(read_recorded(result, place));
     });
   };
-  if (document.contains("counterexample")) {
+  if (document.is_object() && document.contains("counterexample")) {
     add(document, "");
   } else {
-    const std::string schema = Fields(document).text("schema");
-    if (schema != kExploreSchema)
-      throw LineError{
-          fmt::format("schema: found '{}', expected {}", shown_text(schema), kExploreSchema)};
-    const Json& results = list_in(document, "results");
+    const Json& results = results_in(document);
     for (std::size_t at = 0; at < results.size(); ++at)
       add(results[at], fmt::format("results[{}]", at));
   }

@@ -20,8 +20,10 @@ bool is_bounded(const Verdict& verdict) {
   return verdict.end >= End::kStopped;
 }
 
-bool as_expected(const Verdict& verdict, const Expectation& expected) {
-  if (verdict.end == End::kExhausted) return !expected.violates;
+bool as_expected(const Searched& searched) {
+  const Verdict& verdict = searched.result.verdict;
+  const Expectation& expected = searched.litmus.file.expected(searched.model);
+  if (verdict.end == End::kExhausted) return !expected.violates || searched.shard;
   return verdict.end == End::kViolation && expected.violates &&
          verdict.violation->property == *expected.violates;
 }
@@ -43,6 +45,15 @@ void print_head(const LitmusFile& file) {
              file.litmus.machine.hyperv ? "Hyper-V" : "native");
   for (Cpu cpu = 0; cpu < file.programs.size(); ++cpu)
     fmt::print("  CPU {}: {}\n", cpu, file.programs[cpu].empty() ? "-" : file.programs[cpu]);
+}
+
+void print_steps(const std::vector<KnownStep>& missing, bool list, bool cut_short) {
+  fmt::print("Steps of the guest's routines reached: {} of {}{}\n",
+             known_steps().size() - missing.size(), known_steps().size(),
+             cut_short ? " (a search ended early)" : "");
+  if (!list) return;
+  for (const KnownStep& step : missing)
+    fmt::print("  not reached: {}:{} {}()\n", step.file, step.line, step.routine);
 }
 
 }  // namespace hvtlb::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "explore/counterexample.h"
+#include "explore/frontier.h"
 #include "explore/litmus_file.h"
 
 namespace hvtlb::cli {
@@ -30,7 +31,8 @@ struct Searched {
   const LitmusInput& litmus;
   explore::MemoryModel model;
   bool reduced;
-  explore::Verdict verdict;
+  std::optional<explore::Shard> shard;
+  explore::ShardVerdict result;
   std::optional<Counterexample> counterexample;
 };
 
@@ -39,8 +41,9 @@ std::string_view name_of(explore::MemoryModel model);
 /// Whether a limit or Ctrl-C ended the search.
 bool is_bounded(const explore::Verdict& verdict);
 
-/// Whether it came out as the litmus expects; without an expectation it has to hold.
-bool as_expected(const explore::Verdict& verdict, const explore::Expectation& expected);
+/// Whether it came out as the litmus expects; without an expectation it has to hold. A shard may
+/// hold where the whole does not.
+bool as_expected(const Searched& searched);
 
 /// The broken property in one sentence.
 std::string why_text(const Violation& violation, const explore::Litmus& litmus);
@@ -48,7 +51,14 @@ std::string why_text(const Violation& violation, const explore::Litmus& litmus);
 /// Name, rules and programs.
 void print_head(const explore::LitmusFile& file);
 
+/// How many of the routines' steps were reached; with `list`, which were not. `cut_short`: a search
+/// ended before it had seen everything.
+void print_steps(const std::vector<explore::KnownStep>& missing, bool list, bool cut_short);
+
 /// `explore --replay`: runs the schedules of a file again. Returns the exit code.
 int replay_counterexamples(const std::string& path);
+
+/// `explore --merge`: the shards' files as one result. Returns the exit code.
+int merge_shards(const std::vector<std::string>& paths, bool json);
 
 }  // namespace hvtlb::cli
