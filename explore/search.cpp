@@ -53,11 +53,13 @@ class DepthFirst {
   /// In a state just reached: takes its first action. False when there is nothing to go on with.
   bool go_on() {
     Statistics& seen = verdict_.statistics;
+    const StateHash hash = engine_.hash();
+    visited_.prefetch(hash);
     if (auto violation = system_.check(engine_.settled())) {
       verdict_.violation = std::move(violation);
       return end(End::kViolation);
     }
-    if (!visited_.insert(engine_.hash())) {
+    if (!visited_.insert(hash)) {
       ++seen.revisits;
       return false;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <set>
 #include <span>
 #include <string_view>
@@ -28,7 +29,8 @@ class ReachedSteps {
   /// count.
   void add(const Site& site) {
     if (site.line == 0) return;
-    Site& recent = recent_[static_cast<u32>(site.line) % recent_.size()];
+    const auto place = reinterpret_cast<std::size_t>(site.file) + static_cast<u32>(site.line);
+    Site& recent = recent_[place % recent_.size()];
     if (recent.file == site.file && recent.line == site.line) return;
     recent = site;
     reached_.emplace(site.file, site.line);
