@@ -1,6 +1,7 @@
 #include "explore/counterexample.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 
 namespace hvtlb::explore {
@@ -110,18 +111,47 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
 
 }  // namespace
 
+std::string text_of(Action action) {
+  switch (action.kind()) {
+    case Action::Kind::kRun: return fmt::format("CPU {} takes its next step", action.cpu());
+    case Action::Kind::kDrain: return fmt::format("a store of CPU {} reaches memory", action.cpu());
+    case Action::Kind::kDeliver:
+      return fmt::format("CPU {} takes the IPI of CPU {}", action.cpu(), action.other());
+    case Action::Kind::kEffect:
+      return fmt::format("the host flushes CPU {} for CPU {}", action.cpu(), action.other());
+  }
+  return {};
+}
+
 std::vector<Row> rows_of(System& system, MemoryModel model, std::span<const Action> schedule) {
+  return rerun(system, model, schedule).rows;
+}
+
+Rerun rerun(System& system, MemoryModel model, std::span<const Action> schedule) {
   Engine engine(system, model);
-  engine.reset();
   system.take_events();
-  std::vector<Row> rows;
+  Rerun result;
+  const auto judge = [&] {
+    if (result.violation) return;
+    result.violation = system.check(engine.settled());
+    result.violated_after = result.rows.size();
+  };
+  judge();
   for (const Action action : schedule) {
+    if ((engine.enabled() & action.bit()) == 0) {
+      for (u64 actions = engine.enabled(); actions != 0; actions &= actions - 1)
+        result.possible += (result.possible.empty() ? "" : ", or ") +
+                           text_of(Action(static_cast<u8>(std::countr_zero(actions))));
+      if (result.possible.empty()) result.possible = "no more actions";
+      return result;
+    }
     Row row = row_of(system, engine, action);
     engine.perform(action);
     row.text += system.take_events();
-    rows.push_back(std::move(row));
+    result.rows.push_back(std::move(row));
+    judge();
   }
-  return rows;
+  return result;
 }
 
 std::string table_of(const std::vector<Row>& rows, u32 nr_cpus) {

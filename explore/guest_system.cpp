@@ -108,9 +108,9 @@ void GuestSystem::run(Cpu cpu) {
   const std::vector<Op>& program = litmus_.programs[cpu];
   for (std::size_t at = 0; at < program.size(); ++at) {
     // What a call left in the input page is all that a routine leaves behind it.
-    const std::vector<u64>* page = guest_.input_pages ? &guest_.input_page(cpu)->words : nullptr;
-    const u64 left = page ? XXH3_64bits(page->data(), page->size() * sizeof(u64)) : 0;
-    engine_->forget(cpu, left + at);
+    const std::span<const u64> page = guest_.left_in_input_page(cpu);
+    const bool counts = !page.empty() && !engine_->leaving();
+    engine_->forget(cpu, at + (counts ? XXH3_64bits(page.data(), page.size_bytes()) : 0));
     operation_[cpu] = at;
     policy_.begin_operation(cpu);
     perform(cpu, program[at], note_of(at));

@@ -13,14 +13,17 @@ constexpr u64 kStatesBetweenLooks = 4096;  // at the clock, the limits and the r
 
 class DepthFirst {
  public:
-  DepthFirst(System& system, const Options& options)
-      : options_(options), system_(system), engine_(system, options.model) {}
+  DepthFirst(System& system, const Options& options, std::span<const std::vector<Action>> prefixes)
+      : options_(options), prefixes_(prefixes), system_(system), engine_(system, options.model) {}
 
   Verdict run() {
     do {
       verdict_ = {};
       begin_anew();
-      search();
+      for (const std::vector<Action>& prefix : prefixes_) {
+        if (ended_ || reduction_.was_wrong()) break;
+        search_behind(prefix);
+      }
     } while (reduction_.was_wrong());
     look();
     return std::move(verdict_);
@@ -35,12 +38,12 @@ class DepthFirst {
     reduction_.begin_anew();
     visited_ = {};
     branches_.clear();
-    path_.clear();
-    engine_.reset();
-    verdict_.statistics.executions = 1;
   }
 
-  void search() {
+  void search_behind(const std::vector<Action>& prefix) {
+    path_ = prefix;
+    engine_.replay(path_);
+    ++verdict_.statistics.executions;
     do {
       while (go_on()) {
       }
@@ -50,11 +53,13 @@ class DepthFirst {
   /// In a state just reached: takes its first action. False when there is nothing to go on with.
   bool go_on() {
     Statistics& seen = verdict_.statistics;
+    const StateHash hash = engine_.hash();
+    visited_.prefetch(hash);
     if (auto violation = system_.check(engine_.settled())) {
       verdict_.violation = std::move(violation);
       return end(End::kViolation);
     }
-    if (!visited_.insert(engine_.hash())) {
+    if (!visited_.insert(hash)) {
       ++seen.revisits;
       return false;
     }
@@ -82,6 +87,8 @@ class DepthFirst {
     const Action action(static_cast<u8>(std::countr_zero(untried)));
     untried &= untried - 1;
     path_.back() = action;
+    if (action.kind() == Action::Kind::kRun)
+      verdict_.steps.add(engine_.next_step(action.cpu()).site);
     reduction_.performing(engine_, action);
     engine_.perform(action);
     ++verdict_.statistics.transitions;
@@ -123,6 +130,7 @@ class DepthFirst {
   using Clock = std::chrono::steady_clock;
 
   const Options& options_;
+  const std::span<const std::vector<Action>> prefixes_;
   System& system_;
   Engine engine_;
   Reduction reduction_;
@@ -137,7 +145,13 @@ class DepthFirst {
 }  // namespace
 
 Verdict explore(System& system, const Options& options) {
-  return DepthFirst(system, options).run();
+  const std::vector<Action> nothing;
+  return explore_from(system, options, std::span(&nothing, 1));
+}
+
+Verdict explore_from(System& system, const Options& options,
+                     std::span<const std::vector<Action>> prefixes) {
+  return DepthFirst(system, options, prefixes).run();
 }
 
 }  // namespace hvtlb::explore

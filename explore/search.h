@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "explore/engine.h"
+#include "explore/steps.h"
 
 namespace hvtlb::explore {
 
@@ -49,10 +50,15 @@ struct Verdict {
   std::optional<Violation> violation;
   std::vector<Action> schedule;  ///< that leads to the violation
   Statistics statistics;
+  ReachedSteps steps;  ///< of the guest's routines
 };
 
 /// Visits every reachable state, or stops at the first that breaks a property.
 Verdict explore(System& system, const Options& options);
+
+/// The same for the states behind these schedules, which have to be possible.
+Verdict explore_from(System& system, const Options& options,
+                     std::span<const std::vector<Action>> prefixes);
 
 /// A violation's schedule with the fewest changes of CPU, and of these with the fewest actions.
 /// Without reduction. Searches at most `most_states` states; none: the violation is not among them.

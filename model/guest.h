@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/cpumask.h"
@@ -133,6 +134,8 @@ class Guest {
       page.words.resize(HypercallInputPage::kBytes / sizeof(u64) + 1);
     return &page;
   }
+  /// What calls have left in the CPU's input page; nothing before the first.
+  std::span<const u64> left_in_input_page(Cpu cpu) const { return input_pages_[cpu].words; }
 
   /// The per-CPU scratch words that hold filtered targets (the kernel's per-CPU cpumask).
   std::vector<u64>& scratch_mask(Cpu cpu) {

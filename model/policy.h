@@ -39,10 +39,11 @@ struct Invlpgb {
 struct Site {
   const char* routine;
   int line;
+  const char* file = "";
 
   static constexpr Site here(const char* routine = __builtin_FUNCTION(),
-                             int line = __builtin_LINE()) {
-    return {routine, line};
+                             int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
+    return {routine, line, file};
   }
 };
 

@@ -74,6 +74,24 @@ before: [run A on 0, run A on 1, run A on 2]
 cpus: {0: mprotect A 1 page, 1: mprotect A 1 page, 2: mprotect A 1 page}
 YAML
 expect "a bound is no proof" 2 'bounded: the memory limit is reached' "$hvtlb" explore "$dir/three.yaml" --memory-limit 1
+"$hvtlb" explore Z03 --json >"$dir/z03.json"
+expect "a counterexample again" 3 '^The same as in the file, after the last step.' "$hvtlb" explore --replay "$dir/z03.json"
+expect "a counterexample from standard input" 3 '^The same' sh -c '"$0" explore --replay - <"$1"' "$hvtlb" "$dir/z03.json"
+expect "replay and a litmus" 1 '--replay excludes LITMUS|LITMUS excludes --replay' "$hvtlb" explore Z03 --replay "$dir/z03.json"
+expect "replay of what is no JSON" 1 'three.yaml: found no JSON' "$hvtlb" explore --replay "$dir/three.yaml"
+one_line "replay of what is no JSON"
+expect "the whole catalogue" 0 '^Steps of the guest.s routines reached: [0-9]+ of [0-9]+' "$hvtlb" explore --all --memory sc
+expect "steps not reached" 0 'not reached: model/hotplug.h:[0-9]+ cpu_online' "$hvtlb" explore switch-filtered --steps
+for part in 1 2; do
+  "$hvtlb" explore switch-filtered --shard $part/2 --json >"$dir/$part.json"
+done
+expect "merged shards" 0 'tso +holds, exhausted, as expected: 2 shards' "$hvtlb" explore --merge "$dir/1.json" "$dir/2.json"
+expect "a shard is missing" 1 'found 1 of 2 shards, expected shard 1, too' "$hvtlb" explore --merge "$dir/2.json"
+one_line "a shard is missing"
+for part in 0/2 3/2 2 x/2 1/2x 1/ 1/10001; do
+  expect "shard $part" 1 "found '$part', expected a part such as 2/8" "$hvtlb" explore Z03 --shard $part
+  one_line "shard $part"
+done
 expect "completion" 0 'complete -F _hvtlb hvtlb' "$hvtlb" completion
 
 expect "one era an option" 0 '^a multi-threaded process' "$hvtlb" compare --era v6.4 threads --cpus 4
