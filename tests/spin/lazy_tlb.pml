@@ -12,8 +12,8 @@
 
 /* --- The rules -----------------------------------------------------------------------------------
  * EAGER_BITS        a switch always sets next's bit and clears prev's, both LOCKed. Without it
- *                   next's bit is set only if it is clear, prev's is left behind, and a handler that
- *                   finds another mm loaded clears it
+ *                   next's bit is set only if it is clear, prev's is left behind, and a handler
+ *                   that finds another mm loaded clears it
  * LATE_MARKER       SWITCHING is stored after the generation was read. Without it: before the bits
  * FENCE_IF_BIT_SET  a full fence where no LOCKed set was due
  * ASKS_LOADED_MM    the sender leaves out a CPU whose loaded_mm is not the mm
@@ -340,7 +340,7 @@ inline flush_tlb_func(mm, page, new_gen) {
 }
 
 /* --- The sender of a flush ------------------------------------------------------------------ */
-/* Does CPU r belong to the flush? Its bit, its loaded_mm (if `by_mm`), its is_lazy, in this order */
+/* Does CPU r belong to the flush? Reads its bit, loaded_mm (if `by_mm`), is_lazy, in this order. */
 inline ask(mm, r, by_mm) {
   atomic { MY_TURN -> reached = ((mm_cpumask[mm] & BIT(r)) != 0) };
   if
