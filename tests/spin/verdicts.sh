@@ -1,6 +1,6 @@
-# shellcheck shell=bash
-# One protocol, two tools: sourced by tests/spin_test.sh and bench/explore-against-spin.
-# `dir` is a folder for what is made on the way. A verdict is printed as "VERDICT STATES": `holds`,
+# shellcheck shell=bash disable=SC2154
+# One protocol, two tools: sourced by tests/spin_test.sh and bench/explore-against-spin, which set
+# `dir`, a folder for what is made on the way. A verdict is printed as "VERDICT STATES": `holds`,
 # the property that is violated, `stuck`, `bounded`, or "failed: WHY".
 spin_model=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/lazy_tlb.pml
 
