@@ -60,7 +60,7 @@ expect "json" 0 '"schema": "hvtlb-compare-1"' "$hvtlb" compare --json
 expect "eras" 0 'native_predicate' "$hvtlb" eras v6.17.5 filtered
 expect "eras json" 0 '"hvtlb-eras-1"' "$hvtlb" eras --json
 expect "explore" 0 'VIOLATES P1, as expected' "$hvtlb" explore Z03
-expect "a litmus that holds" 0 'tso +holds, exhausted, as expected' "$hvtlb" explore switch-filtered --memory tso
+expect "a litmus that holds" 0 'tso +holds, exhausted, as expected' "$hvtlb" explore switch --memory tso
 expect "without reduction" 0 'sc +VIOLATES P1' "$hvtlb" explore Z01a --no-reduction --memory sc
 expect "no litmus" 1 'found no litmus, expected' "$hvtlb" explore
 expect "a litmus that is nowhere" 1 'none: cannot be opened' "$hvtlb" explore "$dir/none"
@@ -81,9 +81,9 @@ expect "replay and a litmus" 1 '--replay excludes LITMUS|LITMUS excludes --repla
 expect "replay of what is no JSON" 1 'three.yaml: found no JSON' "$hvtlb" explore --replay "$dir/three.yaml"
 one_line "replay of what is no JSON"
 expect "the whole catalogue" 0 '^Steps of the guest.s routines reached: [0-9]+ of [0-9]+' "$hvtlb" explore --all --memory sc
-expect "steps not reached" 0 'not reached: model/hotplug.h:[0-9]+ cpu_online' "$hvtlb" explore switch-filtered --steps
+expect "steps not reached" 0 'not reached: model/hotplug.h:[0-9]+ cpu_online' "$hvtlb" explore switch --steps
 for part in 1 2; do
-  "$hvtlb" explore switch-filtered --shard $part/2 --json >"$dir/$part.json"
+  "$hvtlb" explore switch --shard $part/2 --json >"$dir/$part.json"
 done
 expect "merged shards" 0 'tso +holds, exhausted, as expected: 2 shards' "$hvtlb" explore --merge "$dir/1.json" "$dir/2.json"
 expect "a shard is missing" 1 'found 1 of 2 shards, expected shard 1, too' "$hvtlb" explore --merge "$dir/2.json"

@@ -169,7 +169,7 @@ TEST(LitmusFile, RefusalsNameThePlaceAndWhatWasExpected) {
 }
 
 TEST(Search, ABoundIsNotAProof) {
-  const LitmusFile file = read(zoo::litmus_text("two-flushers-new-native"), "two-flushers");
+  const LitmusFile file = read(zoo::litmus_text("two-flushers-native"), "two-flushers");
   GuestSystem system(file.litmus);
   Options options;
   options.most_bytes = 1;

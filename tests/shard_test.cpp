@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(, Sharded, testing::ValuesIn(zoo::litmuses()), [](const
 });
 
 TEST(Frontier, ItsStatesAreDifferentAndItIsTheSameEveryTime) {
-  const Litmus litmus = litmus_named("two-flushers-new-native");
+  const Litmus litmus = litmus_named("two-flushers-native");
   GuestSystem system(litmus);
   const Frontier once = frontier(system, {}, 40);
   const Frontier again = frontier(system, {}, 40);
@@ -140,8 +140,8 @@ std::string refusal(const std::vector<json>& documents) {
 }
 
 TEST(Merge, AddsUpWhatAddsUp) {
-  const std::vector<json> parts{shard_of("two-flushers-filtered Z03", 1, 2),
-                                shard_of("two-flushers-filtered Z03", 2, 2)};
+  const std::vector<json> parts{shard_of("two-flushers Z03", 1, 2),
+                                shard_of("two-flushers Z03", 2, 2)};
   for (const json& part : parts)
     EXPECT_EQ(schema_errors(read_schema("explore.json"), part).size(), 0u);
   const cli::Printed printed = merged({parts[1], parts[0]}, " --json");
@@ -163,14 +163,14 @@ TEST(Merge, AddsUpWhatAddsUp) {
   }
   EXPECT_EQ(whole["results"][3]["violating_shards"][0]["property"], "P1");
   EXPECT_EQ(whole["steps"],
-            cli::explore_printed("two-flushers-filtered Z03 --json").json()["steps"]);
+            cli::explore_printed("two-flushers Z03 --json").json()["steps"]);
   const TempFile file(printed.out);
   EXPECT_EQ(cli::explore_printed("--replay " + file.path()).exit_code, cli::kExitViolated);
 }
 
 TEST(Merge, ABoundedShardLeavesItOpen) {
-  std::vector<json> parts{shard_of("switch-filtered --memory sc", 1, 2),
-                          shard_of("switch-filtered --memory sc", 2, 2)};
+  std::vector<json> parts{shard_of("switch --memory sc", 1, 2),
+                          shard_of("switch --memory sc", 2, 2)};
   parts[1]["results"][0]["verdict"] = "bounded";
   cli::Printed printed = merged(parts);
   EXPECT_EQ(printed.exit_code, cli::kExitUnknown);
@@ -185,14 +185,14 @@ TEST(Merge, ABoundedShardLeavesItOpen) {
 }
 
 TEST(Merge, WhatDoesNotBelongTogetherIsRefused) {
-  const std::string litmus = "switch-filtered --memory sc";
+  const std::string litmus = "switch --memory sc";
   const json one = shard_of(litmus, 1, 2);
   const json two = shard_of(litmus, 2, 2);
   const std::string name = one["results"][0]["litmus"];
   EXPECT_EQ(refusal({one}), "'" + name + "' (sc): found 1 of 2 shards, expected shard 2, too\n");
   EXPECT_EQ(refusal({one, two, one}),
             "F3: found shard 1 of 2 of '" + name + "' (sc), which F1 holds, too\n");
-  EXPECT_EQ(refusal({one, shard_of("switch-filtered --memory tso", 2, 2)}),
+  EXPECT_EQ(refusal({one, shard_of("switch --memory tso", 2, 2)}),
             "F2: results[0]: found '" + name + "' (tso, 2 shards), which F1 does not hold\n");
   EXPECT_EQ(refusal({one, shard_of(litmus, 2, 3)}),
             "F2: results[0]: found '" + name + "' (sc, 3 shards), which F1 does not hold\n");

@@ -47,14 +47,14 @@ bool has_routine(const json& steps, const std::string& name) {
 }
 
 TEST(ExploreSteps, ALitmusSaysWhatItLeavesOut) {
-  const json native = cli::explore_printed("two-flushers-new-native --json").json()["steps"];
+  const json native = cli::explore_printed("two-flushers-native --json").json()["steps"];
   EXPECT_TRUE(has_routine(native, "hv_do_rep_hypercall"));
   EXPECT_TRUE(has_routine(native, "switch_mm_irqs_off"));
   EXPECT_FALSE(has_routine(native, "mm_in_asid_transition"));
-  const json hyperv = cli::explore_printed("two-flushers-new-hyperv --json").json()["steps"];
+  const json hyperv = cli::explore_printed("two-flushers-before --json").json()["steps"];
   EXPECT_FALSE(has_routine(hyperv, "hv_do_rep_hypercall"));
   const json both =
-      cli::explore_printed("two-flushers-new-native switch-filtered --json").json()["steps"];
+      cli::explore_printed("two-flushers-native switch --json").json()["steps"];
   EXPECT_FALSE(has_routine(both, "hv_do_rep_hypercall"));
   EXPECT_LT(both["not_reached"].size(), native["not_reached"].size());
 }

@@ -41,7 +41,7 @@ TEST(ZooJson, EverySubcommandFitsTheSchema) {
 }
 
 TEST(ExploreJson, WhatHoldsAndWhatIsViolatedFitTheSchema) {
-  const auto answer = printed(cli::make_explore, "explore --json Z03 switch-filtered");
+  const auto answer = printed(cli::make_explore, "explore --json Z03 switch");
   expect_fits(answer, "explore.json");
   ASSERT_EQ(answer["results"].size(), 4u);
   EXPECT_EQ(answer["results"][0]["verdict"], "holds");

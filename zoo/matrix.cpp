@@ -14,9 +14,11 @@ namespace {
 
 using explore::MemoryModel;
 
-constexpr std::array<std::string_view, 13> kSituations{
-    "switch", "lazy-same", "lazy-other", "foreign",     "two-flushers",     "freed-tables",  "batch",
-    "trim",   "temporary", "hotplug",    "global-asid", "global-asid-lazy", "shrinking-mask"};
+constexpr std::array<std::string_view, 16> kSituations{
+    "switch",     "switch-of-three",     "lazy-same",   "lazy-other",       "lazy-other-of-three",
+    "foreign",    "foreign-of-three",    "two-flushers", "freed-tables",    "batch",
+    "trim",       "temporary",           "hotplug",     "global-asid",      "global-asid-lazy",
+    "shrinking-mask"};
 
 explore::Litmus litmus_of(std::string_view situation) {
   auto result =
