@@ -510,7 +510,7 @@ end:
 
 /* What its hardware does by itself. A TLB fills at any moment, for whatever mm is in CR3, and what
  * it holds stays. P1: user code never meets a translation that a returned flush has forbidden.
- * It is a step only when it does: one that is always possible would hide that all CPUs are stuck. */
+ * It is a step only when it does: one that is always possible would hide that CPUs are stuck. */
 #define FILL(page) \
   atomic { \
     cr3[c] != INIT_MM && TLB(c, cr3[c], page) == 0 -> \
