@@ -65,7 +65,7 @@ TEST(ScenarioRead, BadInputNamesFileLineAndColumn) {
             "x.yaml:2:17: found 1000000, expected a number of CPUs of at most 4096");
   EXPECT_EQ(error_of(file("{cpus: 4, vps: 1}", "  - run A on 0\n")),
             "x.yaml:2:20: found the key 'vps', expected one of cpus, present, vp, "
-            "hv_max_vp_index, hz, jiffies, pcid, lam, pti, path, ex_hint, host");
+            "hv_max_vp_index, hz, jiffies, pcid, lam, invlpgb, pti, path, ex_hint, host");
   EXPECT_EQ(error_of(file("{cpus: 4, cpus: 5}", "  - run A on 0\n")),
             "x.yaml:2:20: found 'cpus' twice");
   EXPECT_EQ(error_of(file("{cpus: 4, vp: [1, 2]}", "  - run A on 0\n")),

@@ -37,7 +37,7 @@ TEST(ZooJson, EverySubcommandFitsTheSchema) {
     expect_fits(run, "zoo.json");
     EXPECT_EQ(run["missed"], 0);
   }
-  EXPECT_EQ(kinds.size(), 4u);
+  EXPECT_EQ(kinds.size(), 3u);
 }
 
 TEST(ExploreJson, WhatHoldsAndWhatIsViolatedFitTheSchema) {
