@@ -1,5 +1,6 @@
 #include "explore/drawn_litmus.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
@@ -11,10 +12,13 @@ namespace hvtlb::explore {
 namespace {
 
 constexpr u32 kMostDrawnMms = 3;
+constexpr u32 kWhoseFlushes = 8;  // of so many draws one names the first mm, one the second, ...;
+                                  // the others name the one that the CPU runs
 
 MachineShape shape_of(const MachineDraw& draw) {
   MachineShape shape;
-  shape.nr_cpus = 2 + draw.cpus % (kMaxExploredCpus - 1);
+  static constexpr u8 kCpus[] = {2, 2, 3, 3, 2, 2, 3, 4};  // the fewer, the more they meet
+  shape.nr_cpus = kCpus[draw.cpus % std::size(kCpus)];
   shape.hyperv = (draw.flags & kDrawNative) == 0;
   shape.pcid = (draw.flags & kDrawNoPcid) != kDrawNoPcid;
   shape.ex_processor_masks_recommended = (draw.flags & kDrawNoExHint) == 0;
@@ -32,8 +36,8 @@ class Builder {
  public:
   Builder(const LitmusDraw& draw, const Rules& rules, bool freed_tables)
       : freed_tables_(freed_tables),
-        nr_mms_(1 + draw.machine.mms % kMostDrawnMms),
-        has_temporary_((draw.machine.flags & kDrawTemporary) != 0 && nr_mms_ > 1),
+        has_temporary_((draw.machine.flags & kDrawTemporary) != 0),
+        nr_mms_(std::min(2 + draw.machine.mms % 4 / 3 + u32{has_temporary_}, kMostDrawnMms)),
         machine_(shape_of(draw.machine), rules) {
     litmus_.machine = shape_of(draw.machine);
     litmus_.rules = rules;
@@ -75,7 +79,7 @@ class Builder {
 
   static Op way_back(const Op& op) { return {.kind = OpKind::kUnuseTemporaryMm, .cpu = op.cpu}; }
 
-  /// Nothing: this machine has no temporary mm.
+  /// Nothing: it does not fit the machine or who runs where.
   std::optional<Op> op_of(const OpDraw& draw, std::span<const OpKind> kinds) const {
     const OpKind kind = kinds[draw.kind % kinds.size()];
     Op op{.kind = kind};
@@ -93,8 +97,12 @@ class Builder {
         break;
       case OpKind::kFlushMmRange:
         op = drawn_range(draw.what);
-        op.mm = 1 + draw.mm % nr_mms_;
-        op.freed_tables = freed_tables_ && draw.what >= kDrawFreedTables;
+        op.cpu = draw.cpu % litmus_.machine.nr_cpus;
+        op.mm = draw.mm % kWhoseFlushes < nr_mms_ ? 1 + draw.mm % kWhoseFlushes : uses(op.cpu);
+        if (op.mm == kInitMm) return std::nullopt;
+        // A temporary mm keeps its tables: unuse_temporary_mm() clears the bit before CR3 changes.
+        op.freed_tables =
+            freed_tables_ && draw.what >= kDrawFreedTables && !(has_temporary_ && op.mm == nr_mms_);
         break;
       default: break;
     }
@@ -139,8 +147,8 @@ class Builder {
   }
 
   bool freed_tables_;
-  u32 nr_mms_;
   bool has_temporary_;
+  u32 nr_mms_;
   Machine machine_;
   Litmus litmus_;
 };
@@ -149,20 +157,24 @@ class Builder {
 
 std::span<const OpKind> drawn_kinds_before() {
   static constexpr OpKind kKinds[] = {
-      OpKind::kSwitchMm,     OpKind::kSwitchMm,       OpKind::kSwitchMm,  OpKind::kSwitchMm,
-      OpKind::kSwitchMm,     OpKind::kEnterLazy,      OpKind::kEnterLazy, OpKind::kTick,
-      OpKind::kFlushMmRange, OpKind::kUseTemporaryMm, OpKind::kLeaveMm,   OpKind::kOffline,
-      OpKind::kOnline,       OpKind::kEnableLam,
+      OpKind::kSwitchMm,  OpKind::kSwitchMm,     OpKind::kSwitchMm,       OpKind::kSwitchMm,
+      OpKind::kSwitchMm,  OpKind::kSwitchMm,     OpKind::kSwitchMm,       OpKind::kSwitchMm,
+      OpKind::kEnterLazy, OpKind::kEnterLazy,    OpKind::kEnterLazy,      OpKind::kTick,
+      OpKind::kLeaveMm,   OpKind::kFlushMmRange, OpKind::kUseTemporaryMm, OpKind::kOffline,
+      OpKind::kOnline,    OpKind::kEnableLam,
   };
   return kKinds;
 }
 
 std::span<const OpKind> drawn_kinds() {
   static constexpr OpKind kKinds[] = {
-      OpKind::kSwitchMm,     OpKind::kSwitchMm,     OpKind::kSwitchMm,       OpKind::kSwitchMm,
-      OpKind::kFlushMmRange, OpKind::kFlushMmRange, OpKind::kFlushMmRange,   OpKind::kFlushMmRange,
-      OpKind::kEnterLazy,    OpKind::kEnterLazy,    OpKind::kBatchAdd,       OpKind::kBatchFlush,
-      OpKind::kLeaveMm,      OpKind::kEnableLam,    OpKind::kUseTemporaryMm,
+      OpKind::kSwitchMm,       OpKind::kSwitchMm,       OpKind::kSwitchMm,
+      OpKind::kSwitchMm,       OpKind::kSwitchMm,       OpKind::kSwitchMm,
+      OpKind::kFlushMmRange,   OpKind::kFlushMmRange,   OpKind::kFlushMmRange,
+      OpKind::kFlushMmRange,   OpKind::kFlushMmRange,   OpKind::kFlushMmRange,
+      OpKind::kEnterLazy,      OpKind::kEnterLazy,      OpKind::kBatchAdd,
+      OpKind::kBatchFlush,     OpKind::kLeaveMm,        OpKind::kEnableLam,
+      OpKind::kUseTemporaryMm, OpKind::kUseTemporaryMm, OpKind::kUseTemporaryMm,
   };
   return kKinds;
 }
@@ -190,6 +202,17 @@ Op drawn_range(u32 which) {
     }
     default: return pages(0, 1);
   }
+}
+
+bool holds_in_every_order(const Era& era) {
+  return std::none_of(
+      era.known_faults.begin(), era.known_faults.end(),
+      [](const KnownFault& fault) { return fault.interleaving && fault.zoo != "Z41"; });
+}
+
+bool may_free_tables(const Era& era) {
+  return std::none_of(era.known_faults.begin(), era.known_faults.end(),
+                      [](const KnownFault& fault) { return fault.zoo == "Z41"; });
 }
 
 Litmus litmus_of(const LitmusDraw& draw, const Rules& rules, bool freed_tables) {

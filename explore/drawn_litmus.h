@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "explore/litmus.h"
+#include "model/eras.h"
 
 namespace hvtlb::explore {
 
-/// Zeros are the plainest: two CPUs with one process on Hyper-V.
+/// Zeros are the plainest: two CPUs with two processes on Hyper-V.
 struct MachineDraw {
   u8 cpus = 0;
   u8 flags = 0;
@@ -48,6 +49,12 @@ std::span<const OpKind> drawn_kinds();
 
 /// The pages that a flush's `what` chooses, modulo kNrDrawnRanges.
 Op drawn_range(u32 which);
+
+/// Whether the era has no known fault that needs concurrency, but for Z41.
+bool holds_in_every_order(const Era& era);
+
+/// Whether its flushes may free tables: not where Z41 is.
+bool may_free_tables(const Era& era);
 
 /// Without `freed_tables` no flush frees tables: in eager eras such a flush may be too late for a
 /// CPU that leaves the mm (zoo Z41).

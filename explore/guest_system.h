@@ -44,6 +44,7 @@ class GuestSystem final : public System {
   GuestPolicy policy_;
   Kernel<GuestPolicy> kernel_;
   Engine* engine_ = nullptr;
+  u32 enables_lam_ = 0;                       // CPUs that are inside enable_lam()
   std::vector<TlbBatch> batches_;             // by CPU
   std::vector<MmId> used_before_;             // by CPU: whom it uses again after a temporary mm
   std::vector<std::vector<u64>> page_table_;  // by CPU and operation: the entry that it changes

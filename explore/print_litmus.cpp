@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <sstream>
 
+#include "explore/counterexample.h"
+#include "explore/guest_system.h"
 #include "explore/litmus_file.h"
 #include "scenario/from_ops.h"
 #include "scenario/step_text.h"
@@ -52,6 +55,18 @@ std::string print_litmus(const Litmus& litmus, std::string_view era,
     run.ops = litmus.programs[cpu];
     text += fmt::format("  {}: {}\n", cpu, list_of(scenario_of(run, {}, {}, {}).steps, true));
   }
+  return text;
+}
+
+std::string print_run(const Litmus& litmus, std::string_view era, MemoryModel memory,
+                      const ScheduleRun& run) {
+  std::string text = print_litmus(litmus, era);
+  text += fmt::format("# memory: {}; {}\n", memory == MemoryModel::kSc ? "sc" : "tso",
+                      fault_of(run).value_or("holds"));
+  GuestSystem system(litmus);
+  system.note_events();
+  std::istringstream table(table_of(rows_of(system, memory, run.taken), litmus.machine.nr_cpus));
+  for (std::string line; std::getline(table, line);) text += "# " + line + '\n';
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "explore/litmus.h"
+#include "explore/schedule.h"
 
 namespace hvtlb::explore {
 
@@ -11,5 +12,9 @@ namespace hvtlb::explore {
 /// (FIELD=VALUE) are its rules. REQUIRES: its mms are made at the beginning of `before`.
 std::string print_litmus(const Litmus& litmus, std::string_view era,
                          const std::vector<std::string>& set = {});
+
+/// The same, with the schedule and what came of it as comments.
+std::string print_run(const Litmus& litmus, std::string_view era, MemoryModel memory,
+                      const ScheduleRun& run);
 
 }  // namespace hvtlb::explore

@@ -21,6 +21,13 @@ constexpr std::array<u64, kMaxExploredCpus> kOwned = [] {
   return owned;
 }();
 
+/// The programs' own steps.
+constexpr u64 kSteps = [] {
+  u64 steps = 0;
+  for (Cpu cpu = 0; cpu < kMaxExploredCpus; ++cpu) steps |= Action::run(cpu).bit();
+  return steps;
+}();
+
 /// Who is first.
 class Turns {
  public:
@@ -32,6 +39,11 @@ class Turns {
         if (which-- == 0) return Action(static_cast<u8>(std::countr_zero(owned)));
     }
     return {};
+  }
+
+  /// The same, modulo their number.
+  Action chosen(u64 enabled, u32 which) const {
+    return at(enabled, which % static_cast<u32>(std::popcount(enabled)));
   }
 
   void put_first(Cpu cpu) {
@@ -61,19 +73,30 @@ ScheduleRun run_schedule(const System& system, Engine& engine, std::span<const C
     const u64 enabled = engine.enabled();
     if (enabled == 0) return end(engine.finished() ? ScheduleEnd::kFinished : ScheduleEnd::kStuck);
     if (run.taken.size() >= options.most_steps) return end(ScheduleEnd::kBound);
-    u32 which = 0;
+    Action action = turns.at(enabled, 0);
     if (!changes.empty() && since_change >= changes.front().after) {
-      which = changes.front().which % static_cast<u32>(std::popcount(enabled));
+      const u8 which = changes.front().which;
+      const bool steps_only = which < kAnyAction && (enabled & kSteps) != 0;
+      action = turns.chosen(steps_only ? enabled & kSteps : enabled, which % kAnyAction);
+      if (action.kind() == Action::Kind::kRun) turns.put_first(action.cpu());
       changes = changes.subspan(1);
       since_change = 0;
     }
-    const Action action = turns.at(enabled, which);
-    if (which != 0 && action.kind() == Action::Kind::kRun) turns.put_first(action.cpu());
     if (options.watch) options.watch(engine, action);
     engine.perform(action);
     run.taken.push_back(action);
     ++since_change;
   }
+}
+
+std::optional<std::string> fault_of(const ScheduleRun& run) {
+  switch (run.end) {
+    case ScheduleEnd::kFinished: return std::nullopt;
+    case ScheduleEnd::kViolation: return to_string(*run.violation);
+    case ScheduleEnd::kStuck: return "programs wait for each other";
+    case ScheduleEnd::kBound: return "programs do not end";
+  }
+  return std::nullopt;
 }
 
 }  // namespace hvtlb::explore

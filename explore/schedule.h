@@ -17,10 +17,14 @@ namespace hvtlb::explore {
 /// with probabilistic guarantees of finding bugs", 2010).
 struct Change {
   u8 after = 0;  ///< so many actions behind the change before it
-  u8 which = 0;  ///< of the possible actions, modulo their number; 0 is the next in turn
+  /// Below kAnyAction of the CPUs that can take a step, from there on of all possible actions;
+  /// modulo their number, in turn.
+  u8 which = 0;
 
   bool operator==(const Change&) const = default;
 };
+
+inline constexpr u8 kAnyAction = 128;
 
 struct ScheduleOptions {
   u64 most_steps = 100'000;
@@ -49,5 +53,8 @@ struct ScheduleRun {
 /// `system`.
 ScheduleRun run_schedule(const System& system, Engine& engine, std::span<const Change> changes,
                          const ScheduleOptions& options = {});
+
+/// What is wrong with the run as one line: a violation, or programs that do not end.
+std::optional<std::string> fault_of(const ScheduleRun& run);
 
 }  // namespace hvtlb::explore

@@ -19,15 +19,8 @@ struct LitmusCase {
 /// Prints the litmus file with the schedule as a comment.
 std::ostream& operator<<(std::ostream& out, const LitmusCase& c);
 
-/// The faults of an era that need concurrency, but for Z41, which no case without freed tables
-/// shows.
-bool has_race(const Era& era);
-
-/// Whether flushes may free tables under the era: no for those that have Z41.
-bool frees_tables_safely(const Era& era);
-
-/// Machines of 2 to 4 CPUs with 1 to 3 processes, up to 16 operations a CPU, and a schedule of up to
-/// 24 changes. `rules` and `era` are what the litmus gets. With `hyperv` the path is fixed.
+/// Machines of 2 to 4 CPUs with 1 to 3 processes, up to 16 operations a CPU, and a schedule of up
+/// to 24 changes. `rules` and `era` are what the litmus gets. With `hyperv` the path is fixed.
 rc::Gen<LitmusCase> litmus_cases(const std::string& era, const Rules& rules, bool freed_tables,
                                  std::optional<bool> hyperv = std::nullopt);
 
@@ -36,8 +29,5 @@ rc::Gen<LitmusCase> litmus_cases(const Era& era);
 
 /// Runs a case from a fresh start.
 explore::ScheduleRun run_case(const LitmusCase& c, const explore::ScheduleOptions& options = {});
-
-/// What is wrong with the run as one line: a violation, or programs that never end.
-std::optional<std::string> fault_of(const explore::ScheduleRun& run);
 
 }  // namespace hvtlb::proptest

@@ -38,8 +38,7 @@ TEST(Schedule, WithoutChangesProgramsRunOneAfterTheOther) {
 TEST(Schedule, TwoChangesShowTheMissingFence) {
   // CPU 1 up to its read of the generation, then CPU 0 to its end, then CPU 1 again.
   constexpr u8 kUpToTheRead = 6;
-  constexpr u8 kOtherCpu = 2;  // in turn come CPU 1's step, its drain, CPU 0's step
-  const std::vector<Change> changes{{0, 1}, {kUpToTheRead, kOtherCpu}};
+  const std::vector<Change> changes{{0, 1}, {kUpToTheRead, 1}};
   const ScheduleRun ran = run(shipped("Z03").litmus, changes);
   ASSERT_EQ(ran.end, ScheduleEnd::kViolation);
   EXPECT_EQ(ran.violation->property, Property::kP1);
@@ -48,11 +47,22 @@ TEST(Schedule, TwoChangesShowTheMissingFence) {
   EXPECT_EQ(run(corrected, changes).end, ScheduleEnd::kFinished);
 }
 
+TEST(Schedule, AChangeMayDrainAStore) {
+  // In turn come CPU 1's step, its drain, CPU 0's step.
+  constexpr u8 kUpToTheRead = 6;
+  const std::vector<Change> changes{
+      {0, 1}, {kUpToTheRead, kAnyAction + 1}, {0, kAnyAction + 1}, {0, 1}};
+  const ScheduleRun ran = run(shipped("Z03").litmus, changes);
+  EXPECT_EQ(ran.taken[kUpToTheRead], Action::drain(1));
+  EXPECT_EQ(ran.taken[kUpToTheRead + 1], Action::run(0));
+  EXPECT_EQ(ran.end, ScheduleEnd::kFinished);
+}
+
 TEST(Schedule, WhatWasTakenReplaysToTheSameState) {
   const Litmus litmus = shipped("two-flushers-filtered").litmus;
   GuestSystem system(litmus);
   Engine engine(system, MemoryModel::kTso);
-  const std::vector<Change> changes{{3, 1}, {5, 2}, {2, 9}, {11, 4}};
+  const std::vector<Change> changes{{3, 1}, {5, 2}, {2, 199}, {11, 204}};
   const ScheduleRun ran = run_schedule(system, engine, changes);
   const StateHash hash = engine.hash();
   engine.replay(ran.taken);
