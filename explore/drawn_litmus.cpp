@@ -17,7 +17,7 @@ constexpr u32 kWhoseFlushes = 8;  // of so many draws one names the first mm, on
 
 MachineShape shape_of(const MachineDraw& draw) {
   MachineShape shape;
-  static constexpr u8 kCpus[] = {2, 2, 3, 3, 2, 2, 3, 4};  // the fewer, the more they meet
+  static constexpr u8 kCpus[] = {2, 2, 3, 3, 2, 3, 3, 4};  // the fewer, the more they meet
   shape.nr_cpus = kCpus[draw.cpus % std::size(kCpus)];
   shape.hyperv = (draw.flags & kDrawNative) == 0;
   shape.pcid = (draw.flags & kDrawNoPcid) != kDrawNoPcid;
@@ -36,7 +36,7 @@ class Builder {
  public:
   Builder(const LitmusDraw& draw, const Rules& rules, bool freed_tables)
       : freed_tables_(freed_tables),
-        has_temporary_((draw.machine.flags & kDrawTemporary) != 0),
+        has_temporary_((draw.machine.flags & kDrawTemporary) == kDrawTemporary),
         nr_mms_(std::min(2 + draw.machine.mms % 4 / 3 + u32{has_temporary_}, kMostDrawnMms)),
         machine_(shape_of(draw.machine), rules) {
     litmus_.machine = shape_of(draw.machine);
@@ -168,13 +168,14 @@ std::span<const OpKind> drawn_kinds_before() {
 
 std::span<const OpKind> drawn_kinds() {
   static constexpr OpKind kKinds[] = {
-      OpKind::kSwitchMm,       OpKind::kSwitchMm,       OpKind::kSwitchMm,
-      OpKind::kSwitchMm,       OpKind::kSwitchMm,       OpKind::kSwitchMm,
-      OpKind::kFlushMmRange,   OpKind::kFlushMmRange,   OpKind::kFlushMmRange,
-      OpKind::kFlushMmRange,   OpKind::kFlushMmRange,   OpKind::kFlushMmRange,
-      OpKind::kEnterLazy,      OpKind::kEnterLazy,      OpKind::kBatchAdd,
-      OpKind::kBatchFlush,     OpKind::kLeaveMm,        OpKind::kEnableLam,
-      OpKind::kUseTemporaryMm, OpKind::kUseTemporaryMm, OpKind::kUseTemporaryMm,
+      OpKind::kSwitchMm,       OpKind::kSwitchMm,     OpKind::kSwitchMm,
+      OpKind::kSwitchMm,       OpKind::kSwitchMm,     OpKind::kSwitchMm,
+      OpKind::kFlushMmRange,   OpKind::kFlushMmRange, OpKind::kFlushMmRange,
+      OpKind::kFlushMmRange,   OpKind::kFlushMmRange, OpKind::kFlushMmRange,
+      OpKind::kEnterLazy,      OpKind::kEnterLazy,    OpKind::kEnterLazy,
+      OpKind::kEnterLazy,      OpKind::kBatchAdd,     OpKind::kBatchFlush,
+      OpKind::kLeaveMm,        OpKind::kEnableLam,    OpKind::kUseTemporaryMm,
+      OpKind::kUseTemporaryMm,
   };
   return kKinds;
 }

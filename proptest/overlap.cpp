@@ -49,10 +49,9 @@ bool flushes(const Engine& engine, Cpu cpu) {
   return step != nullptr && is_one_of(step->site.routine, kNames);
 }
 
-bool is_inside_temporary_mm(const Engine& engine, Cpu cpu) {
-  static constexpr std::string_view kNames[] = {"unuse_temporary_mm"};
-  const CpuStep* const step = program_of(engine, cpu);
-  return step != nullptr && is_one_of(step->site.routine, kNames);
+bool enters_temporary_mm(const CpuStep& step) {
+  static constexpr std::string_view kNames[] = {"use_temporary_mm"};
+  return is_one_of(step.site.routine, kNames);
 }
 
 /// Neither between two operations nor waiting.
@@ -77,6 +76,8 @@ void Overlap::watch(const Engine& engine, Action action) {
     case Action::Kind::kDrain: return;
     case Action::Kind::kRun: break;
   }
+  if (step != nullptr && enters_temporary_mm(*step)) inside_temporary_mm_ |= 1u << cpu;
+  if (step != nullptr && step->kind == StepKind::kIrqsOn) inside_temporary_mm_ &= ~(1u << cpu);
   const bool flushing = flushes(engine, cpu);
   const bool switching = switches(engine, cpu);
   for (Cpu other = 0; other < explore::kMaxExploredCpus; ++other) {
@@ -85,7 +86,7 @@ void Overlap::watch(const Engine& engine, Action action) {
     two_flushes_ |= flushing && flushes(engine, other);
     flush_and_switch_ |=
         (flushing && switches(engine, other)) || (switching && flushes(engine, other));
-    flush_and_temporary_ |= flushing && is_inside_temporary_mm(engine, other);
+    flush_and_temporary_ |= flushing && (inside_temporary_mm_ >> other & 1) != 0;
     hypercall_in_flight_ |= others != nullptr && others->kind == StepKind::kAwaitHost;
     store_overtaken_ |= !engine.memory().empty(other);
   }
@@ -94,7 +95,7 @@ void Overlap::watch(const Engine& engine, Action action) {
 void Overlap::add_to(Classes& classes) const {
   classes.add("a flush while another CPU switches", flush_and_switch_);
   classes.add("two flushes at once", two_flushes_);
-  classes.add("a flush while another CPU leaves a temporary mm", flush_and_temporary_);
+  classes.add("a flush while another CPU is inside a temporary mm", flush_and_temporary_);
   classes.add("an IPI in the middle of a routine", ipi_inside_);
   classes.add("an IPI for a CPU that waits for its own", ipi_while_waiting_);
   classes.add("a hypercall in flight while others go on", hypercall_in_flight_);

@@ -13,6 +13,7 @@ class Overlap {
   void add_to(Classes& classes) const;
 
  private:
+  u32 inside_temporary_mm_ = 0;  // CPUs
   bool flush_and_switch_ = false;
   bool two_flushes_ = false;
   bool flush_and_temporary_ = false;
