@@ -36,7 +36,7 @@ class Builder {
  public:
   Builder(const LitmusDraw& draw, const Rules& rules, bool freed_tables)
       : freed_tables_(freed_tables),
-        has_temporary_((draw.machine.flags & kDrawTemporary) == kDrawTemporary),
+        has_temporary_((draw.machine.flags & kDrawTemporary) != 0),
         nr_mms_(std::min(2 + draw.machine.mms % 4 / 3 + u32{has_temporary_}, kMostDrawnMms)),
         machine_(shape_of(draw.machine), rules) {
     litmus_.machine = shape_of(draw.machine);

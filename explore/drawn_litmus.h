@@ -36,7 +36,7 @@ inline constexpr u8 kDrawNative = 1;
 inline constexpr u8 kDrawNoPcid = 2 + 4 + 8;  ///< all of them
 inline constexpr u8 kDrawNoExHint = 16;
 inline constexpr u8 kDrawLam = 32;
-inline constexpr u8 kDrawTemporary = 64 + 128;  ///< both: the last mm is only a temporary one
+inline constexpr u8 kDrawTemporary = 64;  ///< the last mm is only used as a temporary one
 
 /// Of a flush's `what`: from here on it frees tables.
 inline constexpr u8 kDrawFreedTables = 192;

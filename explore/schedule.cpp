@@ -77,7 +77,8 @@ ScheduleRun run_schedule(const System& system, Engine& engine, std::span<const C
     if (!changes.empty() && since_change >= changes.front().after) {
       const u8 which = changes.front().which;
       const bool steps_only = which < kAnyAction && (enabled & kSteps) != 0;
-      action = turns.chosen(steps_only ? enabled & kSteps : enabled, which % kAnyAction);
+      if (which != 0)
+        action = turns.chosen(steps_only ? enabled & kSteps : enabled, which % kAnyAction);
       if (action.kind() == Action::Kind::kRun) turns.put_first(action.cpu());
       changes = changes.subspan(1);
       since_change = 0;

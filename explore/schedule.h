@@ -18,7 +18,7 @@ namespace hvtlb::explore {
 struct Change {
   u8 after = 0;  ///< so many actions behind the change before it
   /// Below kAnyAction of the CPUs that can take a step, from there on of all possible actions;
-  /// modulo their number, in turn.
+  /// modulo their number, in turn. 0 changes nothing.
   u8 which = 0;
 
   bool operator==(const Change&) const = default;

@@ -18,6 +18,23 @@ constexpr u32 kNrRecords = 3;
 constexpr u32 kChangesARecord = 3;
 constexpr u8 kSc = 1;  // in the header's byte of the memory model
 
+std::span<const Era* const> eras_that_hold() {
+  static const std::vector<const Era*> kHold = [] {
+    std::vector<const Era*> hold;
+    for (const Era& era : eras())
+      if (explore::holds_in_every_order(era)) hold.push_back(&era);
+    return hold;
+  }();
+  return kHold;
+}
+
+u8 draw_of_era(std::string_view name) {
+  const auto hold = eras_that_hold();
+  for (std::size_t at = 0; at < hold.size(); ++at)
+    if (hold[at]->name == name) return static_cast<u8>(at);
+  return draw_of_era(kEraBeforeFix);
+}
+
 u8 index_of(std::span<const OpKind> kinds, OpKind kind) {
   return static_cast<u8>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
 }
@@ -55,7 +72,7 @@ SchedulesInput read_schedules_input(std::span<const u8> input) {
   ByteSource header(input.first(std::min(input.size(), kRecordBytes)));
   SchedulesInput read;
   read.memory = header.byte() % 4 == kSc ? MemoryModel::kSc : MemoryModel::kTso;
-  read.era = header.byte();
+  read.era = eras_that_hold()[header.below(static_cast<u32>(eras_that_hold().size()))];
   explore::MachineDraw& machine = read.litmus.machine;
   machine = {header.byte(), header.byte(), header.byte(), header.byte()};
   for (std::size_t at = kRecordBytes; at < input.size(); at += kRecordBytes) {
@@ -87,7 +104,8 @@ std::vector<u8> seed_of(const explore::LitmusFile& file, std::span<const Change>
   const bool temporary = has_temporary(litmus);
   if (temporary) flags |= explore::kDrawTemporary;
   const u8 mms = file.processes.size() > 2 && !temporary ? 3 : 0;
-  std::vector<u8> bytes{0, 0, kCpus[litmus.machine.nr_cpus], flags, 0, mms, 0, 0};
+  std::vector<u8> bytes{0, draw_of_era(file.era), kCpus[litmus.machine.nr_cpus], flags, 0, mms, 0,
+                        0};
   for (const Op& op : litmus.before)
     if (op.kind != OpKind::kNewMm) append_op(bytes, kBefore, explore::drawn_kinds_before(), op);
   for (const auto& program : litmus.programs)

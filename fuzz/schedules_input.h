@@ -14,7 +14,7 @@ namespace hvtlb::fuzz {
 
 struct SchedulesInput {
   explore::MemoryModel memory = explore::MemoryModel::kSc;
-  u8 era = 0;  ///< chooses among those that the target knows
+  const Era* era = nullptr;  ///< one without a known race
   explore::LitmusDraw litmus;
   std::vector<explore::Change> changes;
 };
@@ -22,7 +22,7 @@ struct SchedulesInput {
 SchedulesInput read_schedules_input(std::span<const u8> bytes);
 
 /// The bytes that read back as the litmus, as far as draws can say it: ranges are those of
-/// explore::drawn_range(). For seeds.
+/// explore::drawn_range(), an era with a race becomes v6.17.5. For seeds.
 std::vector<u8> seed_of(const explore::LitmusFile& file, std::span<const explore::Change> changes);
 
 }  // namespace hvtlb::fuzz

@@ -13,13 +13,6 @@ namespace {
 using explore::Litmus;
 using explore::ScheduleRun;
 
-std::vector<const Era*> eras_that_hold() {
-  std::vector<const Era*> hold;
-  for (const Era& era : eras())
-    if (explore::holds_in_every_order(era)) hold.push_back(&era);
-  return hold;
-}
-
 ScheduleRun run(const SchedulesInput& input, const Litmus& litmus) {
   explore::GuestSystem system(litmus);
   explore::Engine engine(system, input.memory);
@@ -30,9 +23,8 @@ ScheduleRun run(const SchedulesInput& input, const Litmus& litmus) {
 }  // namespace
 
 Finding run_schedules(std::span<const u8> bytes, const std::function<void(Litmus&)>& plant) {
-  static const std::vector<const Era*> kEras = eras_that_hold();
   const SchedulesInput input = read_schedules_input(bytes);
-  const Era& era = *kEras[input.era % kEras.size()];
+  const Era& era = *input.era;
   Litmus litmus = explore::litmus_of(input.litmus, era.rules, explore::may_free_tables(era));
   if (plant) plant(litmus);
   const ScheduleRun ran = run(input, litmus);

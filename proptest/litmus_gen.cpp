@@ -13,7 +13,7 @@ using explore::MemoryModel;
 using explore::OpDraw;
 
 // All sizes come up from the first case on.
-constexpr int kMostChanges = 16;
+constexpr int kMostChanges = 24;
 constexpr u32 kBytes = 256;
 
 rc::Gen<u8> bytes() {

@@ -80,7 +80,7 @@ TEST_P(Schedules, HoldInEveryState) {
     ADD_FAILURE() << name << ": falsified; the smallest case is in ./"
                   << (failed ? written(name, *failed) : "nothing");
   if (!holds) return;
-  constexpr double kRare = 0.005;
+  constexpr double kRare = 0.002;
   classes.expect_at_least(kRare);
 }
 

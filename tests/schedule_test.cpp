@@ -47,6 +47,12 @@ TEST(Schedule, TwoChangesShowTheMissingFence) {
   EXPECT_EQ(run(corrected, changes).end, ScheduleEnd::kFinished);
 }
 
+TEST(Schedule, AChangeToTheFirstChangesNothing) {
+  const Litmus litmus = shipped("Z03").litmus;
+  const std::vector<Change> none(100);
+  EXPECT_EQ(run(litmus, none).taken, run(litmus, {}).taken);
+}
+
 TEST(Schedule, AChangeMayDrainAStore) {
   // In turn come CPU 1's step, its drain, CPU 0's step.
   constexpr u8 kUpToTheRead = 6;
