@@ -19,7 +19,7 @@ if [ -d "$libraries" ]; then
   done
 fi
 
-targets=(ops roundtrip decode scenario eras)
+targets=(ops roundtrip decode scenario eras schedules)
 cmake -S "$source" -B "$work/hvtlb" "${common[@]}" "-DCMAKE_PREFIX_PATH=$work/installed" \
   -DHVTLB_TESTS=OFF -DHVTLB_BENCH=OFF "-DHVTLB_FUZZ_ENGINE=$LIB_FUZZING_ENGINE"
 cmake --build "$work/hvtlb" --target "${targets[@]/#/fuzz_}"

@@ -17,6 +17,21 @@ void for_each_member(u32 cpus, Visit visit) {
   for (; cpus != 0; cpus &= cpus - 1) visit(static_cast<Cpu>(std::countr_zero(cpus)));
 }
 
+/// A stack costs more to make than a schedule to run: fibers without a routine wait here for the
+/// next engine.
+std::vector<std::unique_ptr<Fiber>>& spare_fibers() {
+  thread_local std::vector<std::unique_ptr<Fiber>> spare;
+  return spare;
+}
+
+std::unique_ptr<Fiber> take_fiber() {
+  auto& spare = spare_fibers();
+  if (spare.empty()) return std::make_unique<Fiber>();
+  std::unique_ptr<Fiber> fiber = std::move(spare.back());
+  spare.pop_back();
+  return fiber;
+}
+
 }  // namespace
 
 Engine::Engine(System& system, MemoryModel model)
@@ -24,12 +39,14 @@ Engine::Engine(System& system, MemoryModel model)
   assert(nr_cpus_ >= 1 && nr_cpus_ <= kMaxExploredCpus);
   system_.attach(*this);
   for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu)
-    for (auto& fiber : cpus_[cpu].fibers) fiber = std::make_unique<Fiber>();
+    for (auto& fiber : cpus_[cpu].fibers) fiber = take_fiber();
   reset();
 }
 
 Engine::~Engine() {
   leave();
+  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu)
+    for (auto& fiber : cpus_[cpu].fibers) spare_fibers().push_back(std::move(fiber));
 }
 
 void Engine::reset() {

@@ -100,6 +100,7 @@ void GuestSystem::reset() {
   guest_ = initial_guest_;
   truth_ = initial_truth_;
   policy_.reset();
+  enables_lam_ = 0;
   for (TlbBatch& batch : batches_) batch = {};
   for (auto& entries : page_table_) std::fill(entries.begin(), entries.end(), 0);
 }
@@ -175,7 +176,11 @@ void GuestSystem::perform(Cpu cpu, const Op& op, u32 note) {
       break;
     case OpKind::kOnline: cpu_online(kernel_, cpu); break;
     case OpKind::kUseGlobalAsid: use_global_asid(kernel_, cpu, op.mm); break;
-    case OpKind::kEnableLam: enable_lam(kernel_, cpu, truth_.uses(cpu)); break;
+    case OpKind::kEnableLam:
+      enables_lam_ |= 1u << cpu;
+      enable_lam(kernel_, cpu, truth_.uses(cpu));
+      enables_lam_ &= ~(1u << cpu);
+      break;
     default: assert(false);
   }
 }
@@ -204,6 +209,7 @@ std::optional<Violation> GuestSystem::check(u32 settled) const {
     if (auto found = check_p4(guest_, truth_, cpu)) return found;
     if (auto found = check_p3(guest_, truth_, cpu)) return found;
     if (auto found = check_lazy(guest_, truth_, cpu)) return found;
+    if ((enables_lam_ >> cpu & 1) != 0) continue;  // the task goes on when all IPIs have come back
     if (auto found = check_cr3(guest_, truth_, cpu)) return found;
   }
   return std::nullopt;

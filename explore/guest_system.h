@@ -49,6 +49,7 @@ class GuestSystem final : public System {
   Kernel<GuestPolicy> kernel_;
   Engine* engine_ = nullptr;
   bool stops_machine_ = false;
+  u32 enables_lam_ = 0;                       // CPUs that are inside enable_lam()
   std::vector<TlbBatch> batches_;             // by CPU
   std::vector<MmId> used_before_;             // by CPU: whom it uses again after a temporary mm
   std::vector<std::size_t> operation_;        // by CPU: where its program stands

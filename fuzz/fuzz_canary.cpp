@@ -8,6 +8,7 @@
 #include "fuzz/ops_target.h"
 #include "fuzz/roundtrip_target.h"
 #include "fuzz/scenario_target.h"
+#include "fuzz/schedules_target.h"
 #include "model/eras.h"
 
 namespace hvtlb::fuzz {
@@ -48,16 +49,19 @@ Finding unfiltered_fix(std::span<const u8> bytes) {
   return run_eras(bytes, &rules);
 }
 
+Finding missing_fence(std::span<const u8> bytes) {
+  return run_schedules(bytes,
+                       [](explore::Litmus& litmus) { litmus.rules.fence_if_bit_set = false; });
+}
+
 struct Canary {
   std::string_view target;
   Finding (*run)(std::span<const u8> bytes);
 };
 
-constexpr Canary kCanaries[] = {{"ops", forgetful_host},
-                                {"roundtrip", uncleared_banks},
-                                {"decode", unbounded_vps},
-                                {"scenario", lazy_cpus_skipped},
-                                {"eras", unfiltered_fix}};
+constexpr Canary kCanaries[] = {{"ops", forgetful_host},   {"roundtrip", uncleared_banks},
+                                {"decode", unbounded_vps}, {"scenario", lazy_cpus_skipped},
+                                {"eras", unfiltered_fix},  {"schedules", missing_fence}};
 
 const Canary& chosen_canary() {
   const char* const name = std::getenv("HVTLB_CANARY");

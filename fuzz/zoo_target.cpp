@@ -5,7 +5,9 @@
 #include "fuzz/decode_input.h"
 #include "fuzz/op_count.h"
 #include "fuzz/ops_input.h"
+#include "fuzz/schedules_target.h"
 #include "zoo/host_call.h"
+#include "zoo/race.h"
 
 namespace hvtlb::fuzz {
 namespace {
@@ -32,11 +34,31 @@ Finding run_host(const zoo::Entry& entry, std::span<const u8> bytes) {
   return shown.empty() ? Finding{} : Finding{shown};
 }
 
+Finding run_race(const zoo::Entry& entry, std::span<const u8> bytes) {
+  static const explore::LitmusFile file = zoo::race_of(entry);
+  const explore::ScheduleRun run =
+      run_schedule_under(bytes, file.litmus.rules, [](explore::Litmus& litmus) {
+        litmus.machine.hyperv = file.litmus.machine.hyperv;
+        litmus.host_scope = file.litmus.host_scope;
+        litmus.host_returns_early = file.litmus.host_returns_early;
+      });
+  if (!run.violation || name_of(run.violation->property) != zoo::name_of(entry.sign))
+    return std::nullopt;
+  return explore::fault_of(run);
+}
+
+Finding run_entry(const zoo::Entry& entry, std::span<const u8> bytes) {
+  switch (entry.kind) {
+    case zoo::Kind::kHost: return run_host(entry, bytes);
+    case zoo::Kind::kRace: return run_race(entry, bytes);
+    default: return run_guest(entry, bytes);
+  }
+}
+
 }  // namespace
 
 Finding run_zoo(const zoo::Entry& entry, std::span<const u8> bytes) {
-  const Finding shown =
-      entry.kind == zoo::Kind::kHost ? run_host(entry, bytes) : run_guest(entry, bytes);
+  const Finding shown = run_entry(entry, bytes);
   return shown ? fmt::format("{}: {}", entry.id, *shown) : Finding{};
 }
 

@@ -50,9 +50,9 @@ std::string vp_text(const VpNumbering& vp) {
 
 }  // namespace
 
-std::string print_scenario(const Scenario& scenario) {
+std::string print_setup(const Scenario& scenario) {
   const MachineShape& machine = scenario.machine;
-  std::string text = fmt::format("hvtlb-scenario: {}\n", kScenarioVersion);
+  std::string text;
   if (!scenario.name.empty()) text += fmt::format("name: {}\n", scalar(scenario.name));
   if (!scenario.about.empty()) text += fmt::format("about: {}\n", scalar(scenario.about));
   text += fmt::format("machine:\n  cpus: {}\n", machine.nr_cpus);
@@ -79,6 +79,12 @@ std::string print_scenario(const Scenario& scenario) {
   text += "processes:\n";
   for (const Process& process : scenario.processes)
     text += fmt::format("  {}: {{threads: {}}}\n", process.name, process.threads);
+  return text;
+}
+
+std::string print_scenario(const Scenario& scenario) {
+  std::string text = fmt::format("hvtlb-scenario: {}\n", kScenarioVersion);
+  text += print_setup(scenario);
   text += scenario.steps.empty() ? "steps: []\n" : "steps:\n";
   print_steps(scenario.steps, 2, text);
   return text;

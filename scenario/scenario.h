@@ -136,5 +136,7 @@ ScenarioResult<Scenario> read_scenario_file(const std::string& path,
 
 /// The scenario in canonical form: reading it back gives the same scenario.
 std::string print_scenario(const Scenario& scenario);
+/// The keys of it that litmus files have, too: name, about, machine, rules, processes.
+std::string print_setup(const Scenario& scenario);
 
 }  // namespace hvtlb

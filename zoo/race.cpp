@@ -4,12 +4,19 @@
 #include <fmt/format.h>
 
 #include "explore/guest_system.h"
-#include "explore/litmus_file.h"
 #include "explore/search.h"
 #include "model/eras.h"
 #include "zoo/kvm_preempted.h"
 
 namespace hvtlb::zoo {
+
+explore::LitmusFile race_of(const Entry& entry) {
+  assert(entry.kind == Kind::kRace);
+  auto result = explore::read_litmus(std::string(entry.scenario), std::string(entry.id));
+  assert(std::holds_alternative<explore::LitmusFile>(result));
+  return std::get<explore::LitmusFile>(std::move(result));
+}
+
 namespace {
 
 using explore::End;
@@ -17,13 +24,6 @@ using explore::MemoryModel;
 
 std::string_view name_of(MemoryModel model) {
   return model == MemoryModel::kSc ? "sc" : "tso";
-}
-
-explore::LitmusFile race_of(const Entry& entry) {
-  assert(entry.kind == Kind::kRace);
-  auto result = explore::read_litmus(std::string(entry.scenario), std::string(entry.id));
-  assert(std::holds_alternative<explore::LitmusFile>(result));
-  return std::get<explore::LitmusFile>(std::move(result));
 }
 
 explore::LitmusFile corrected_race_of(const Entry& entry) {

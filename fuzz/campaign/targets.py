@@ -2,7 +2,7 @@
 
 import os
 
-TARGETS = ["ops", "roundtrip", "decode", "scenario", "eras"]
+TARGETS = ["ops", "roundtrip", "decode", "scenario", "eras", "schedules"]
 YARDSTICK = "empty"
 SEEDS = os.path.join("fuzz", "corpus")
 OPTIONS = os.path.join("fuzz", "options")
