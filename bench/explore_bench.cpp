@@ -24,9 +24,8 @@ constexpr double kThreeCpuGoal = 10;      // seconds
 constexpr double kLeastSeconds = 0.3;     // that a litmus is searched for, again and again
 constexpr u32 kInserts = 4'000'000;
 
-constexpr std::string_view kSmall[] = {"switch-native",       "lazy-other",
-                                       "two-flushers-native", "two-flushers",
-                                       "batch-native",        "temporary"};
+constexpr std::string_view kSmall[] = {"switch-native", "lazy-other",   "two-flushers-native",
+                                       "two-flushers",  "batch-native", "temporary"};
 
 /// Two CPUs flush what the third switches to. Arguments: the path, the era.
 constexpr std::string_view kThreeCpus = R"yaml(hvtlb-litmus: 1

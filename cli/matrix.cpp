@@ -1,4 +1,6 @@
 // `hvtlb matrix`: the situations of the catalogue under many rules, as a table.
+#include "zoo/matrix.h"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
@@ -6,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/json_lines.h"
 #include "cli/progress.h"
-#include "zoo/matrix.h"
 
 namespace hvtlb::cli {
 namespace {
@@ -42,7 +43,8 @@ void print_table(const zoo::MatrixTable& table) {
   fmt::print("\n");
   for (std::size_t at = 0; at < names.size(); ++at) fmt::print("{:>4} {}\n", at + 1, names[at]);
   fmt::print(
-      "\n- holds, exhausted; P1 is broken under SC and x86-TSO; P1* under x86-TSO alone; blank: the\n"
+      "\n- holds, exhausted; P1 is broken under SC and x86-TSO; P1* under x86-TSO alone; blank: "
+      "the\n"
       "era knows nothing of it; ? bounded. `hvtlb explore NAME` explores one of them.\n");
 }
 
@@ -59,9 +61,10 @@ Json matrix_json(const zoo::MatrixTable& table) {
         const u32 which = static_cast<u32>(model);
         const auto& violated = cell.violated(model);
         const bool holds = cell.end[which] == explore::End::kExhausted;
-        json[model == MemoryModel::kSc ? "sc" : "tso"] = {
-            {"verdict", violated ? name_of(*violated) : holds ? "holds" : "bounded"},
-            {"states", cell.states[which]}};
+        json[model == MemoryModel::kSc ? "sc" : "tso"] = {{"verdict", violated ? name_of(*violated)
+                                                                      : holds  ? "holds"
+                                                                               : "bounded"},
+                                                          {"states", cell.states[which]}};
       }
     }
     rows.push_back({{"name", table.rows[at].name}, {"era", table.rows[at].era}, {"cells", cells}});
@@ -90,7 +93,8 @@ int run_matrix(const MatrixArguments& options) {
   else
     print_table(table);
   if (!interrupted()) return kExitHolds;
-  if (!options.json) fmt::print("stopped after {} of {} rows\n", table.cells.size(), table.rows.size());
+  if (!options.json)
+    fmt::print("stopped after {} of {} rows\n", table.cells.size(), table.rows.size());
   return kExitInterrupted;
 }
 
@@ -106,8 +110,9 @@ Command make_matrix(CLI::App& app) {
       ->required()
       ->check(CLI::IsMember({"eras", "porting", "scopes"}));
   sub->add_flag("--json", options->json, "one JSON object (docs/schema/matrix.json)");
-  sub->footer("Exit codes: 0 the table is complete, 130 stopped by Ctrl-C.\n"
-              "Example: hvtlb matrix porting");
+  sub->footer(
+      "Exit codes: 0 the table is complete, 130 stopped by Ctrl-C.\n"
+      "Example: hvtlb matrix porting");
   return {sub, [options] { return run_matrix(*options); }};
 }
 

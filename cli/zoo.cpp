@@ -135,11 +135,10 @@ int run_zoo(const ZooArguments& options) {
       fmt::print("{:13} {:10} {}\n", entry->id, zoo::name_of(entry->sign), text);
   }
   if (options.json)
-    fmt::print("{}\n", Json{{"schema", "hvtlb-zoo-1"},
-                            {"found", found},
-                            {"missed", missed},
-                            {"results", results}}
-                           .dump(2));
+    fmt::print(
+        "{}\n",
+        Json{{"schema", "hvtlb-zoo-1"}, {"found", found}, {"missed", missed}, {"results", results}}
+            .dump(2));
   else
     fmt::print("{} found, {} missed\n", found, missed);
   return missed == 0 ? kExitHolds : kExitViolated;

@@ -87,9 +87,7 @@ Row row_of(const System& system, const Engine& engine, Action action) {
     case Action::Kind::kDeliver:
       row.text = fmt::format("takes the IPI of CPU {}", action.other());
       break;
-    case Action::Kind::kEffect:
-      row.text = system.effect_text(action.cpu(), action.other());
-      break;
+    case Action::Kind::kEffect: row.text = system.effect_text(action.cpu(), action.other()); break;
   }
   return row;
 }

@@ -172,9 +172,9 @@ std::span<const OpKind> drawn_kinds() {
       OpKind::kSwitchMm,       OpKind::kSwitchMm,     OpKind::kSwitchMm,
       OpKind::kSwitchMm,       OpKind::kSwitchMm,     OpKind::kFlushBatchedPending,
       OpKind::kFlushMmRange,   OpKind::kFlushMmRange, OpKind::kFlushMmRange,
-      OpKind::kFlushMmRange,   OpKind::kFlushMmRange, OpKind::kFlushMmRange,
+      OpKind::kFlushMmRange,   OpKind::kFlushMmRange, OpKind::kFlushBatchedPending,
       OpKind::kEnterLazy,      OpKind::kEnterLazy,    OpKind::kEnterLazy,
-      OpKind::kEnterLazy,      OpKind::kBatchAdd,     OpKind::kBatchFlush,
+      OpKind::kBatchAdd,       OpKind::kBatchAdd,     OpKind::kBatchFlush,
       OpKind::kLeaveMm,        OpKind::kEnableLam,    OpKind::kUseTemporaryMm,
       OpKind::kUseTemporaryMm,
   };

@@ -180,8 +180,7 @@ class GuestPolicy {
   void relies_on_batches(Cpu cpu, MmId mm) {
     for (Cpu adder = 0; adder < guest_.nr_cpus; ++adder)
       for (std::size_t at = 0; at < pending_[adder].size(); ++at)
-        if (pending_[adder][at].mm == mm && at < nr_added_[adder] &&
-            engine_->memory().empty(adder))
+        if (pending_[adder][at].mm == mm && at < nr_added_[adder] && engine_->memory().empty(adder))
           relied_[cpu].push_back(pending_[adder][at]);
   }
   void batches_returned(Cpu cpu) {

@@ -219,9 +219,10 @@ void GuestSystem::append_state(std::vector<u64>& state) const {
   for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
     const CpuTlbStateShared& shared = guest_.cpu_tlbstate_shared[cpu];
     const CpuTlbState& tlb = guest_.cpu_tlbstate[cpu];
-    state.insert(state.end(), {shared.loaded_mm, shared.is_lazy, tlb.loaded_mm_asid, tlb.next_asid,
-                               tlb.invalidate_other, tlb.irqs_off, tlb.user_pcid_flush_mask, tlb.active_mm, tlb.seen_asid,
-                               tlb.temporary_mm_prev.value_or(~MmId{0})});
+    state.insert(state.end(),
+                 {shared.loaded_mm, shared.is_lazy, tlb.loaded_mm_asid, tlb.next_asid,
+                  tlb.invalidate_other, tlb.irqs_off, tlb.user_pcid_flush_mask, tlb.active_mm,
+                  tlb.seen_asid, tlb.temporary_mm_prev.value_or(~MmId{0})});
     for (const TlbContext& ctx : tlb.ctxs) state.insert(state.end(), {ctx.ctx_id, ctx.tlb_gen});
     state.push_back(used_before_[cpu]);
     state.push_back(batches_[cpu].flush_required);

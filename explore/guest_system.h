@@ -5,8 +5,8 @@
 
 #include "explore/guest_policy.h"
 #include "explore/litmus.h"
-#include "flush/tlbbatch.h"
 #include "flush/named_targets.h"
+#include "flush/tlbbatch.h"
 
 namespace hvtlb::explore {
 

@@ -53,10 +53,8 @@ class Translator {
                                        name_of(step.verb)));
     }
     const bool names_mm = op.kind == OpKind::kSwitchMm || op.kind == OpKind::kFlushMmRange ||
-                          op.kind == OpKind::kBatchAdd ||
-                          op.kind == OpKind::kFlushBatchedPending ||
-                          op.kind == OpKind::kUseGlobalAsid ||
-                          op.kind == OpKind::kUseTemporaryMm;
+                          op.kind == OpKind::kBatchAdd || op.kind == OpKind::kFlushBatchedPending ||
+                          op.kind == OpKind::kUseGlobalAsid || op.kind == OpKind::kUseTemporaryMm;
     if (names_mm) op.mm = mm_of(step);
     return op;
   }
@@ -131,8 +129,9 @@ void check_program(const std::vector<Step>& steps, const std::vector<Op>& ops,
                                      : "found unuse_temporary_mm outside of a temporary mm");
     inside = kind == OpKind::kUseTemporaryMm;
     if (offline != (kind == OpKind::kOnline))
-      refuse_at(steps[at].at, offline ? "found another step on a CPU that is offline, expected online"
-                                      : "found online on a CPU that is online");
+      refuse_at(steps[at].at, offline
+                                  ? "found another step on a CPU that is offline, expected online"
+                                  : "found online on a CPU that is online");
     offline = kind == OpKind::kOffline;
     if (kind == OpKind::kOffline) runs_user = false;
     if (kind == OpKind::kSwitchMm) runs_user = true;
@@ -141,8 +140,9 @@ void check_program(const std::vector<Step>& steps, const std::vector<Op>& ops,
       refuse_at(steps[at].at,
                 "found enable_lam, expected a machine with lam and a running process");
     if (kind == OpKind::kUseGlobalAsid && (!scenario.machine.invlpgb || !rules.global_asid))
-      refuse_at(steps[at].at,
-                "found use_global_asid, expected a machine with invlpgb and an era of v6.15 or later");
+      refuse_at(
+          steps[at].at,
+          "found use_global_asid, expected a machine with invlpgb and an era of v6.15 or later");
   }
   if (inside) refuse_at(steps.back().at, "found no unuse_temporary_mm behind use_temporary_mm");
 }

@@ -29,7 +29,7 @@ enum class StepKind : u8 {
   kEndHandler,  ///< return from interrupt
   kHypercall,
   kStopMachine,  ///< goes on when every other CPU is between two operations, at rest
-  kAwaitHost,  ///< the call returns when it has taken effect everywhere
+  kAwaitHost,    ///< the call returns when it has taken effect everywhere
 };
 
 /// Whether the store buffer has to be empty: LOCKed operations and fences, writes of CR3, return

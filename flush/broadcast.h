@@ -1,5 +1,5 @@
-// Global ASIDs (v6.15, CPUs with INVLPGB): an mm that flushes often gets one ASID for all CPUs, which
-// broadcasts keep up to date.
+// Global ASIDs (v6.15, CPUs with INVLPGB): an mm that flushes often gets one ASID for all CPUs,
+// which broadcasts keep up to date.
 #pragma once
 
 #include "flush/hyperv.h"

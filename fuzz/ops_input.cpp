@@ -58,15 +58,30 @@ MachineShape read_shape(ByteSource& bytes) {
 /// leave out the last page, which the roundtrip target knows.
 Op read_op(ByteSource bytes, u32 nr_cpus, u32 nr_mms) {
   // Weighted: switches, laziness and flushes are what matters most.
-  static constexpr OpKind kKinds[] = {
-      OpKind::kSwitchMm,         OpKind::kSwitchMm,     OpKind::kSwitchMm,
-      OpKind::kSwitchMm,         OpKind::kEnterLazy,    OpKind::kEnterLazy,
-      OpKind::kFlushMmRange,     OpKind::kFlushMmRange, OpKind::kFlushMmRange,
-      OpKind::kFlushMmRange,     OpKind::kFlushBatchedPending, OpKind::kLeaveMm,
-      OpKind::kBatchAdd,         OpKind::kBatchFlush,   OpKind::kNestedReclaim,
-      OpKind::kEnableLam,        OpKind::kTick,         OpKind::kOffline,
-      OpKind::kOnline,           OpKind::kTouch,        OpKind::kUseTemporaryMm,
-      OpKind::kUnuseTemporaryMm, OpKind::kDropMm,       OpKind::kNewMm};
+  static constexpr OpKind kKinds[] = {OpKind::kSwitchMm,
+                                      OpKind::kSwitchMm,
+                                      OpKind::kSwitchMm,
+                                      OpKind::kSwitchMm,
+                                      OpKind::kEnterLazy,
+                                      OpKind::kEnterLazy,
+                                      OpKind::kFlushMmRange,
+                                      OpKind::kFlushMmRange,
+                                      OpKind::kFlushMmRange,
+                                      OpKind::kFlushMmRange,
+                                      OpKind::kFlushBatchedPending,
+                                      OpKind::kLeaveMm,
+                                      OpKind::kBatchAdd,
+                                      OpKind::kBatchFlush,
+                                      OpKind::kNestedReclaim,
+                                      OpKind::kEnableLam,
+                                      OpKind::kTick,
+                                      OpKind::kOffline,
+                                      OpKind::kOnline,
+                                      OpKind::kTouch,
+                                      OpKind::kUseTemporaryMm,
+                                      OpKind::kUnuseTemporaryMm,
+                                      OpKind::kDropMm,
+                                      OpKind::kNewMm};
   static constexpr u8 kStrides[] = {12, 12, 12, 21, 21, 30, 30, 0};
   Op op;
   op.kind = kKinds[bytes.below(std::size(kKinds))];

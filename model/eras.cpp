@@ -42,10 +42,11 @@ constexpr KnownFault kZ04{"P1", "Z04",
 constexpr KnownFault kZ06{
     "P6", "Z06", "Hyper-V: no handler runs, so no bit of mm_cpumask is ever trimmed", false};
 
-constexpr KnownFault kZ25a{"lazy", "Z25a",
-                           "CPUs with INVLPGB: the handler on a lazy CPU moves it to the mm's global "
-                           "ASID by a switch, which ends laziness",
-                           false};
+constexpr KnownFault kZ25a{
+    "lazy", "Z25a",
+    "CPUs with INVLPGB: the handler on a lazy CPU moves it to the mm's global "
+    "ASID by a switch, which ends laziness",
+    false};
 
 constexpr std::array kEager{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ41};
 constexpr std::array kEagerWindow{kZ14, kZ14Tables, kZ14Wire, kZ15, kZ41, kZ01};

@@ -20,9 +20,8 @@ void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
   const u64 loaded_id = k.mem.load(cpu, shared.loaded_mm);
   const bool local = cpu == f.initiating_cpu;
 
-  const u64 asked_mm = k.rules.active_mm == ActiveMm::kNotAsked
-                           ? loaded_id
-                           : k.mem.load(cpu, tlb.active_mm);
+  const u64 asked_mm =
+      k.rules.active_mm == ActiveMm::kNotAsked ? loaded_id : k.mem.load(cpu, tlb.active_mm);
   if (f.has_mm && f.mm != asked_mm) {
     if (k.rules.handler_foreign_mm == ForeignMm::kClearsOwnBit) {
       cpumask_clear_cpu(k.mem, cpu, cpu, k.guest.mm(f.mm).cpumask);
@@ -57,8 +56,8 @@ void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
 
   // A partial flush must be the one flush that is missing: had another one been overtaken, its
   // pages would be marked as done without having been flushed.
-  const bool next_gen = f.new_tlb_gen == local_tlb_gen + 1 ||
-                        k.rules.partial_flush == PartialFlush::kNewestGen;
+  const bool next_gen =
+      f.new_tlb_gen == local_tlb_gen + 1 || k.rules.partial_flush == PartialFlush::kNewestGen;
   if (f.end != kTlbFlushAll && next_gen && f.new_tlb_gen == mm_tlb_gen) {
     const u64 stride = u64{1} << f.stride_shift;
     for (u64 addr = f.start; addr < f.end; addr += stride) {

@@ -31,8 +31,8 @@ struct CpuTlbState {
   u64 loaded_mm_asid = 0;
   u64 next_asid = 1;
   u64 invalidate_other = 0;
-  u64 irqs_off = 0;  ///< depth of `irq_save`
-  u64 seen_asid = 0;        ///< `loaded_mm_asid` as other CPUs see it; kept where they look (INVLPGB)
+  u64 irqs_off = 0;   ///< depth of `irq_save`
+  u64 seen_asid = 0;  ///< `loaded_mm_asid` as other CPUs see it; kept where they look (INVLPGB)
   u64 active_mm = kInitMm;  ///< kept where the era's handler asks it (`Rules::active_mm`)
   u64 user_pcid_flush_mask =
       0;  ///< by kernel PCID: its user half is flushed on the way to user mode
@@ -49,7 +49,7 @@ struct Mm {
   u64 global_asid = 0;        ///< 0: none
   u64 asid_transition = 0;
   u64 tlb_flush_batched = 0;  ///< what batches still have to flush (`BatchedPending`)
-  u64 lam_cr3_mask = 0;    ///< the CR3 bits of linear address masking, once enabled
+  u64 lam_cr3_mask = 0;       ///< the CR3 bits of linear address masking, once enabled
   bool temporary = false;  ///< a temporary mm was used on it: its bits are kept by hand (notrack)
   std::vector<u64> cpumask;
 };
@@ -71,7 +71,7 @@ struct MachineShape {
   bool pcid = true;
   bool lam = false;      ///< the CPUs have linear address masking
   bool invlpgb = false;  ///< the CPUs have INVLPGB: mms may move to a global ASID
-  bool pti = false;  ///< page-table isolation: user mode has a CR3 and a PCID of its own
+  bool pti = false;      ///< page-table isolation: user mode has a CR3 and a PCID of its own
   u64 hz = 250;
   u64 jiffies = 1000;
   bool hyperv = true;  ///< `hyperv_setup_mmu_ops()` ran: flushes go to Hyper-V's builder

@@ -8,7 +8,8 @@
 namespace hvtlb {
 
 /// The CPU leaves its mm, and is gone at a moment at which no other CPU is inside a flush
-/// (`stop_machine()`): nobody waits for an IPI of its. In the lazy-bit eras stale bits of it stay in the masks of the mms it ran.
+/// (`stop_machine()`): nobody waits for an IPI of its. In the lazy-bit eras stale bits of it stay
+/// in the masks of the mms it ran.
 template <MemoryPolicy P>
 void cpu_offline(Kernel<P>& k, Cpu cpu) {
   leave_mm(k, cpu);

@@ -51,13 +51,12 @@ struct Site {
 ///
 /// Shared memory: `load`, `store`, `locked` and `cmpxchg` (return the value before),
 /// `wait_while` (a load again and again until it gives another value), `fence`. Interrupts:
-/// `irq_save`, `irq_restore`, which nest; `stop_machine` (waits until every other CPU is between two
-/// operations). Hardware: `write_cr3` (the value as written, with PCID
-/// and the no-flush bit 63), `invlpg` (an address and log2 of the size of the page that maps it),
-/// `invlpgb` and `tlbsync` (a broadcast, and the wait until it has taken effect everywhere),
-/// `hypercall` (the control word and the caller's input page; returns the result word).
-/// `on_each_cpu` runs a handler on every CPU of a set, this one included, and returns when all
-/// have run.
+/// `irq_save`, `irq_restore`, which nest; `stop_machine` (waits until every other CPU is between
+/// two operations). Hardware: `write_cr3` (the value as written, with PCID and the no-flush bit
+/// 63), `invlpg` (an address and log2 of the size of the page that maps it), `invlpgb` and
+/// `tlbsync` (a broadcast, and the wait until it has taken effect everywhere), `hypercall` (the
+/// control word and the caller's input page; returns the result word). `on_each_cpu` runs a handler
+/// on every CPU of a set, this one included, and returns when all have run.
 ///
 /// Trace points, no steps of their own: `flush_requested` and `batch_requested` (the
 /// generation was just incremented), `flush_targets` (the targets are about to be chosen from the

@@ -60,7 +60,7 @@ struct TruthEvent {
   AddressRange range;
   u8 page_shift;  ///< of a change: log2 of the size of the pages that map the range
   bool freed_tables;
-  bool returned;      ///< of a request: the flush has returned
+  bool returned;               ///< of a request: the flush has returned
   bool tables_usable = false;  ///< of a request with freed tables: somebody may use them again
 };
 

@@ -136,9 +136,10 @@ std::vector<Race> races() {
         all.push_back(std::move(race));
       }
   for (const zoo::Entry& entry : zoo::entries())
-    if (entry.kind == zoo::Kind::kRace) {
+    if (entry.kind == zoo::Kind::kRace && !entry.scenario.empty()) {
       const explore::LitmusFile file = zoo::race_of(entry);
-      if (is_of_an_era(file.litmus)) continue;  // it is there already
+      if (file.litmus.machine.invlpgb) continue;  // no draw has global ASIDs
+      if (is_of_an_era(file.litmus)) continue;    // it is there already
       all.push_back({std::string(entry.id), file.era, file.litmus, zoo::name_of(entry.sign)});
     }
   return all;

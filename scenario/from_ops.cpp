@@ -34,7 +34,8 @@ std::optional<Verb> verb_of(OpKind kind) {
 bool names_process(OpKind kind) {
   return kind == OpKind::kSwitchMm || kind == OpKind::kUseTemporaryMm ||
          kind == OpKind::kFlushMmRange || kind == OpKind::kBatchAdd ||
-         kind == OpKind::kFlushBatchedPending || kind == OpKind::kUseGlobalAsid || kind == OpKind::kNewMm || kind == OpKind::kDropMm;
+         kind == OpKind::kFlushBatchedPending || kind == OpKind::kUseGlobalAsid ||
+         kind == OpKind::kNewMm || kind == OpKind::kDropMm;
 }
 
 bool names_cpu(OpKind kind) {

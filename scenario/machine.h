@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "flush/tlbbatch.h"
 #include "flush/named_targets.h"
+#include "flush/tlbbatch.h"
 #include "model/sequential.h"
 #include "model/temporary_mm.h"
 #include "scenario/op.h"

@@ -9,19 +9,19 @@
 namespace hvtlb {
 
 enum class OpKind : u8 {
-  kSwitchMm,          ///< `cpu` runs `mm` from now on (`switch_mm_irqs_off`)
-  kEnterLazy,         ///< `cpu` runs a kernel thread or idles, on the borrowed mm
-  kLeaveMm,           ///< `cpu` leaves the borrowed mm for `init_mm`
-  kUseTemporaryMm,    ///< `cpu` loads `mm` for a moment, interrupts off
-  kUnuseTemporaryMm,  ///< `cpu` goes back
-  kFlushMmRange,      ///< the pages of the request just changed; `cpu` flushes them
-  kBatchAdd,          ///< one page of `mm`, at `start`, was unmapped; its flush is deferred
-  kBatchFlush,        ///< `cpu` flushes what was deferred
+  kSwitchMm,             ///< `cpu` runs `mm` from now on (`switch_mm_irqs_off`)
+  kEnterLazy,            ///< `cpu` runs a kernel thread or idles, on the borrowed mm
+  kLeaveMm,              ///< `cpu` leaves the borrowed mm for `init_mm`
+  kUseTemporaryMm,       ///< `cpu` loads `mm` for a moment, interrupts off
+  kUnuseTemporaryMm,     ///< `cpu` goes back
+  kFlushMmRange,         ///< the pages of the request just changed; `cpu` flushes them
+  kBatchAdd,             ///< one page of `mm`, at `start`, was unmapped; its flush is deferred
+  kBatchFlush,           ///< `cpu` flushes what was deferred
   kFlushBatchedPending,  ///< `cpu` relies on what batches have deferred for `mm`
-  kNestedReclaim,     ///< the task with the batch reclaims again while it reclaims
-  kUseGlobalAsid,     ///< `cpu` gives `mm` a global ASID
-  kEnableLam,         ///< the task on `cpu` enables LAM for its mm
-  kTick,              ///< `jiffies` go by
+  kNestedReclaim,        ///< the task with the batch reclaims again while it reclaims
+  kUseGlobalAsid,        ///< `cpu` gives `mm` a global ASID
+  kEnableLam,            ///< the task on `cpu` enables LAM for its mm
+  kTick,                 ///< `jiffies` go by
   kOffline,
   kOnline,
   kTouch,   ///< code on `cpu` uses its mm's translations (P1 is judged)

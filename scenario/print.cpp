@@ -61,7 +61,8 @@ std::string print_setup(const Scenario& scenario) {
   if (machine.hv_max_vp_index)
     text += fmt::format("  hv_max_vp_index: {}\n", *machine.hv_max_vp_index);
   text += fmt::format(
-      "  hz: {}\n  jiffies: {}\n  pcid: {}\n  lam: {}\n  invlpgb: {}\n  pti: {}\n  path: {}\n  ex_hint: {}\n  "
+      "  hz: {}\n  jiffies: {}\n  pcid: {}\n  lam: {}\n  invlpgb: {}\n  pti: {}\n  path: {}\n  "
+      "ex_hint: {}\n  "
       "host: {}\n",
       machine.hz, machine.jiffies, machine.pcid, machine.lam, machine.invlpgb, machine.pti,
       machine.hyperv ? "hyperv" : "native", machine.ex_processor_masks_recommended,

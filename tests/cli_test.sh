@@ -62,6 +62,8 @@ expect "eras json" 0 '"hvtlb-eras-1"' "$hvtlb" eras --json
 expect "explore" 0 'VIOLATES P1, as expected' "$hvtlb" explore Z03
 expect "a litmus that holds" 0 'tso +holds, exhausted, as expected' "$hvtlb" explore switch --memory tso
 expect "without reduction" 0 'sc +VIOLATES P1' "$hvtlb" explore Z01a --no-reduction --memory sc
+expect "a matrix" 0 '^v6.12.29 \+ fix +- +P1 ' "$hvtlb" matrix porting
+expect "no such matrix" 1 'TABLE: nothing not in' "$hvtlb" matrix nothing
 expect "no litmus" 1 'found no litmus, expected' "$hvtlb" explore
 expect "a litmus that is nowhere" 1 'none: cannot be opened' "$hvtlb" explore "$dir/none"
 sed 's/^expect:.*/expect: {sc: holds, tso: holds}/' "$(dirname "$0")/../zoo/litmus/Z03.yaml" >"$dir/wrong.yaml"
@@ -81,7 +83,7 @@ expect "replay and a litmus" 1 '--replay excludes LITMUS|LITMUS excludes --repla
 expect "replay of what is no JSON" 1 'three.yaml: found no JSON' "$hvtlb" explore --replay "$dir/three.yaml"
 one_line "replay of what is no JSON"
 expect "the whole catalogue" 0 '^Steps of the guest.s routines reached: [0-9]+ of [0-9]+' "$hvtlb" explore --all --memory sc
-expect "steps not reached" 0 'not reached: model/hotplug.h:[0-9]+ cpu_online' "$hvtlb" explore switch --steps
+expect "steps not reached" 0 'not reached: model/lam.h:[0-9]+ enable_lam' "$hvtlb" explore switch --steps
 for part in 1 2; do
   "$hvtlb" explore switch --shard $part/2 --json >"$dir/$part.json"
 done

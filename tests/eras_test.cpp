@@ -108,8 +108,8 @@ TEST(Eras, KnownFaultsAsListed) {
 TEST(Eras, FaultsThatASequentialRunShowsAreMarkedSo) {
   for (const Era& era : eras())
     for (const KnownFault& fault : era.known_faults) {
-      const bool sequential = fault.zoo == "Z14" || fault.zoo == "Z15" || fault.zoo == "Z06" ||
-                              fault.zoo == "Z25a";
+      const bool sequential =
+          fault.zoo == "Z14" || fault.zoo == "Z15" || fault.zoo == "Z06" || fault.zoo == "Z25a";
       EXPECT_EQ(fault.interleaving, !sequential) << fault.zoo;
     }
 }

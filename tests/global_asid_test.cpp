@@ -18,7 +18,8 @@ constexpr u64 kGlobal = 40;
 
 class GlobalAsid : public testing::Test {
  protected:
-  GlobalAsid() : guest_(with_invlpgb(native(2))), mem_(guest_), k_{guest_, rules_of("v6.17.5"), mem_} {
+  GlobalAsid()
+      : guest_(with_invlpgb(native(2))), mem_(guest_), k_{guest_, rules_of("v6.17.5"), mem_} {
     guest_.new_mm();
     switch_mm(k_, 0, 1);
     guest_.mm(1).global_asid = kGlobal;

@@ -40,8 +40,7 @@ TEST_P(Lazy, LeavingForTheSameMmFencesBeforeTheGenerationIsRead) {
   mem_.steps.clear();
   switch_mm(k_, 0, 1);
   EXPECT_EQ(mem_.text(), std::string("cli; load loaded0; load lazy0; store lazy0 0; ") +
-                             (repairs() ? "load mask1; " : "") +
-                             "fence; load gen1; sti");
+                             (repairs() ? "load mask1; " : "") + "fence; load gen1; sti");
 }
 
 TEST_P(Lazy, LeavingForTheSameMmFlushesWhatItMissed) {

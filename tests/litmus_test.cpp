@@ -7,6 +7,7 @@
 #include "explore/guest_system.h"
 #include "explore/litmus_file.h"
 #include "explore/search.h"
+#include "zoo/kvm_preempted.h"
 #include "zoo/scenarios.h"
 
 namespace hvtlb::explore {
@@ -166,6 +167,46 @@ TEST(LitmusFile, RefusalsNameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of("hvtlb-litmus: 1\nmachine: {cpus: 5}\nprocesses: [A]\ncpus: {0: run A}\n")
                 .find("f:2:10: found a mapping, expected at most 4 CPUs"),
             0u);
+}
+
+TEST(Z34, TheLostFlagIsFoundAndTheExchangeHoldsWithAndWithoutReduction) {
+  for (const MemoryModel model : kModels)
+    for (const bool reduce : {true, false})
+      for (const zoo::EntryReads reads : {zoo::EntryReads::kCopy, zoo::EntryReads::kExchange}) {
+        zoo::KvmPreempted system(reads);
+        Options options;
+        options.model = model;
+        options.reduce = reduce;
+        const Verdict verdict = explore(system, options);
+        const bool faulty = reads == zoo::EntryReads::kCopy;
+        ASSERT_EQ(verdict.end, faulty ? End::kViolation : End::kExhausted);
+        if (!faulty) continue;
+        EXPECT_EQ(verdict.violation->property, Property::kP1);
+        EXPECT_EQ(rows_of(system, model, verdict.schedule).size(), verdict.schedule.size());
+      }
+}
+
+TEST(Litmus, CpusComeAndGoInOrder) {
+  const std::string head = "hvtlb-litmus: 1\nmachine: {cpus: 2}\nprocesses: [A]\n";
+  const auto error_of = [](const std::string& text) {
+    const auto result = read_litmus(text, "f");
+    const auto* error = std::get_if<ScenarioError>(&result);
+    return error == nullptr ? std::string() : error->to_string();
+  };
+  EXPECT_EQ(error_of(head + "cpus: {0: 'offline, then run A'}\n"),
+            "f:4:26: found another step on a CPU that is offline, expected online");
+  EXPECT_EQ(error_of(head + "cpus: {0: online}\n"), "f:4:11: found online on a CPU that is online");
+  EXPECT_EQ(error_of(head + "before: [offline 0]\ncpus: {0: run A}\n"),
+            "f:5:11: found another step on a CPU that is offline, expected online");
+  EXPECT_EQ(error_of(head + "before: [offline 0]\ncpus: {0: online}\n"), "");
+  EXPECT_EQ(error_of(head + "before: [offline 0, online 0]\ncpus: {0: 'run A, then offline'}\n"),
+            "");
+  const std::string none =
+      "found use_global_asid, expected a machine with invlpgb and an era of v6.15 or later";
+  EXPECT_EQ(error_of(head + "cpus: {0: use_global_asid A}\n"), "f:4:11: " + none);
+  EXPECT_EQ(error_of("hvtlb-litmus: 1\nmachine: {cpus: 2, invlpgb: true}\nprocesses: [A]\n"
+                     "rules: {era: v6.14}\ncpus: {0: use_global_asid A}\n"),
+            "f:5:11: " + none);
 }
 
 TEST(Search, ABoundIsNotAProof) {

@@ -201,5 +201,19 @@ TEST(MachineOps, AllProcessorsReachesPresentCpusWhoseVpTheGuestDoesNotKnow) {
   }
 }
 
+TEST(Sequential, AHandlerDoesNotRunWhereInterruptsAreOff) {
+  Guest guest(native(2));
+  Truth truth(2);
+  NamedTargetsHost host;
+  SequentialPolicy policy(guest, truth, host);
+  CpuMask both(2);
+  both.set_all();
+  u32 ran = 0;
+  ++guest.cpu_tlbstate[1].irqs_off;
+  policy.on_each_cpu(0, both, [&](Cpu cpu) { ran |= 1u << cpu; });
+  EXPECT_EQ(ran, 0b01u);
+  EXPECT_EQ(policy.waits_for, Cpu{1});
+}
+
 }  // namespace
 }  // namespace hvtlb

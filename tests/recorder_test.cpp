@@ -230,5 +230,20 @@ TEST(RecorderMemory, ARecordHasNothingOfTheOneBefore) {
   for (const CpuMask& excess : last.excess) EXPECT_TRUE(excess.none());
 }
 
+TEST_F(Recorder, AFailedCallMayHaveReachedSomebodyBeforeTheNativePathGoesOn) {
+  class Host final : public HypercallHost {
+    void call(u64, std::span<const u64>, HostEffect& effect) override {
+      effect.result = hv::kStatusInvalidParameter;
+      effect.vps = {3};
+    }
+  } host;
+  Box box(test::rules_of("v6.17.5"), hyperv(7), &host);
+  fill(box);
+  box.flush(0, 1);
+  EXPECT_EQ(box.last().outcome, Outcome::kNative);
+  EXPECT_TRUE(box.last().fell_back);
+  EXPECT_EQ(word_of(box.last().sent), 0b1011u);
+}
+
 }  // namespace
 }  // namespace hvtlb

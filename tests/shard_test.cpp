@@ -162,8 +162,7 @@ TEST(Merge, AddsUpWhatAddsUp) {
                 parts[part]["results"][at]["statistics"]["states"]);
   }
   EXPECT_EQ(whole["results"][3]["violating_shards"][0]["property"], "P1");
-  EXPECT_EQ(whole["steps"],
-            cli::explore_printed("two-flushers Z03 --json").json()["steps"]);
+  EXPECT_EQ(whole["steps"], cli::explore_printed("two-flushers Z03 --json").json()["steps"]);
   const TempFile file(printed.out);
   EXPECT_EQ(cli::explore_printed("--replay " + file.path()).exit_code, cli::kExitViolated);
 }

@@ -103,7 +103,7 @@ TEST_F(SwitchMm, V6_17_5FencesWhetherOrNotTheBitIsSet) {
     switch_to(era, 2);
     EXPECT_EQ(switch_to(era, 1),
               "cli; load loaded0; load lazy0; store loaded0 SWITCHING; load mask1; fence; "
-              "load gen1; cr3 0x100002 keep; store loaded0 1;  sti");
+              "load gen1; cr3 0x100002 keep; store loaded0 1; sti");
     EXPECT_EQ(switch_to(era, 0),
               "cli; load loaded0; load lazy0; store loaded0 SWITCHING; fence; load gen0; "
               "cr3 0x1001 keep; store loaded0 0; sti")

@@ -120,5 +120,84 @@ TEST(TlbBatch, NothingPendingCountsAfterTheFlushOnly) {
   EXPECT_EQ(box.violated(), "");
 }
 
+TEST(TlbBatch, AfterTheFlushNothingIsRequired) {
+  Guest guest(native(2));
+  guest.new_mm();
+  guest.mm(1).cpumask[0] = 1;
+  test::TracePolicy mem(guest);
+  Kernel<test::TracePolicy> k{guest, test::rules_of("v6.17.5"), mem};
+  TlbBatch batch;
+  FlushTlbInfo info;
+  set_tlb_ubc_flush_pending(k, 0, batch, 1, info);
+  EXPECT_TRUE(batch.flush_required);
+  arch_tlbbatch_flush(k, 0, batch);
+  mem.steps.clear();
+  arch_tlbbatch_flush(k, 0, batch);
+  EXPECT_EQ(mem.text(), "targets; returned");
+}
+
+TEST(TlbBatch, PendingUnmapsAreCountedAndTheirFlushIsCountedOff) {
+  Guest guest(native(2));
+  guest.new_mm();
+  test::TracePolicy mem(guest);
+  Kernel<test::TracePolicy> k{guest, test::rules_of("v6.17.5"), mem};
+  TlbBatch batch;
+  FlushTlbInfo info;
+  u64& batched = guest.mm(1).tlb_flush_batched;
+  flush_tlb_batched_pending(k, 0, 1);
+  EXPECT_EQ(mem.text(), "load batched1") << "nothing is pending";
+  set_tlb_ubc_flush_pending(k, 0, batch, 1, info);
+  set_tlb_ubc_flush_pending(k, 0, batch, 1, info);
+  EXPECT_EQ(batched, 2u);
+  mem.steps.clear();
+  flush_tlb_batched_pending(k, 1, 1);
+  EXPECT_EQ(batched, 0x20002u);
+  EXPECT_EQ(mem.text().find("load batched1; locked add gen1; requested; "), 0u);
+  EXPECT_NE(mem.text().find("returned; cmpxchg batched1 2 131074"), std::string::npos);
+  mem.before = [&](const std::string& what) {
+    if (what == "requested") ++batched;  // another CPU adds one meanwhile
+  };
+  set_tlb_ubc_flush_pending(k, 0, batch, 1, info);
+  EXPECT_EQ(batched, 0x20003u);
+  flush_tlb_batched_pending(k, 1, 1);
+  EXPECT_EQ(batched, 0x20004u) << "everything still has to be flushed";
+}
+
+TEST(TlbBatch, LargeCountersBeginAnew) {
+  Guest guest(native(2));
+  guest.new_mm();
+  test::TracePolicy mem(guest);
+  Kernel<test::TracePolicy> k{guest, test::rules_of("v6.17.5"), mem};
+  u64& batched = guest.mm(1).tlb_flush_batched;
+  batched = 0x3fff;
+  count_pending(k, 0, batched);
+  EXPECT_EQ(batched, 0x4000u);
+  count_pending(k, 0, batched);
+  EXPECT_EQ(batched, 1u);
+  batched = 0x4000'4000;
+  mem.before = [&](const std::string& what) {
+    if (what.starts_with("cmpxchg") && batched == 0x4000'4000) batched = 0x4000'4001;
+  };
+  count_pending(k, 0, batched);
+  EXPECT_EQ(batched, 1u) << "tried again";
+}
+
+TEST(TlbBatch, WhoReliesOnABatchFindsItFlushed) {
+  for (const BatchedPending pending :
+       {BatchedPending::kCounters, BatchedPending::kFlag, BatchedPending::kNothing}) {
+    Rules rules = test::rules_of("v6.17.5");
+    rules.batched_pending = pending;
+    Box box(rules, native(2));
+    const MmId a = box.mm();
+    box.run(0, a), box.run(1, a);
+    box.batch_add(a);
+    EXPECT_EQ(box.machine.apply({.kind = OpKind::kFlushBatchedPending, .cpu = 0, .mm = a}),
+              OpError::kNone);
+    EXPECT_EQ(box.violated(), pending == BatchedPending::kNothing ? "P1 P1" : "");
+    EXPECT_EQ(box.machine.guest().mm(a).tlb_flush_batched,
+              pending == BatchedPending::kCounters ? 0x10001u : 0u);
+  }
+}
+
 }  // namespace
 }  // namespace hvtlb

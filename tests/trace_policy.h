@@ -103,6 +103,7 @@ class TracePolicy {
     for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
       if (&word == &guest_.cpu_tlbstate_shared[cpu].loaded_mm) return fmt::format("loaded{}", cpu);
       if (&word == &guest_.cpu_tlbstate[cpu].seen_asid) return fmt::format("asid{}", cpu);
+      if (&word == &guest_.cpu_tlbstate[cpu].active_mm) return fmt::format("active{}", cpu);
       if (&word == &guest_.cpu_tlbstate_shared[cpu].is_lazy) return fmt::format("lazy{}", cpu);
     }
     for (const u64& online : guest_.cpu_online_mask)

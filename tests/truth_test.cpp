@@ -246,5 +246,112 @@ TEST_F(TruthTest, AnyNumberOfPartialFlushesLeavesNothingOldBehind) {
   }
 }
 
+TEST_F(TruthTest, SoManyChangesAreRememberedAndNotOneLess) {
+  truth.pte_change(1, kPage1, false);
+  for (u32 n = 1; n < kTruthHistory; ++n) truth.pte_change(1, kPage0, false);
+  truth.flush_requested(1, 1, kPage0, false);
+  truth.invlpg(0, kPage0.start, kPageShift);
+  truth.flush_returned(1, 1);
+  EXPECT_FALSE(truth.usable_stale_page(0)) << "the old change of another page is still known";
+}
+
+TEST_F(TruthTest, OneMoreChangeIsForgottenAndTheCacheTakenForStale) {
+  truth.pte_change(1, kPage1, false);
+  for (u32 n = 0; n < kTruthHistory; ++n) truth.pte_change(1, kPage0, false);
+  truth.flush_requested(1, 1, kPage0, false);
+  truth.invlpg(0, kPage0.start, kPageShift);
+  truth.flush_returned(1, 1);
+  EXPECT_TRUE(truth.usable_stale_page(0));
+}
+
+TEST_F(TruthTest, StatesThatDifferAreWrittenDifferently) {
+  const auto state_of = [](const auto& change) {
+    Truth other(1);
+    other.mm_created(1);
+    other.mm_created(2);
+    other.write_cr3(0, 0x100002);
+    other.write_cr3(0, 0x200005);
+    change(other);
+    std::vector<u64> state;
+    other.append_state(state);
+    return state;
+  };
+  std::vector<std::vector<u64>> states;
+  for (const u8 shift : {u8{12}, u8{13}})
+    for (const bool freed : {false, true})
+      states.push_back(state_of([&](Truth& t) { t.pte_change(1, kPage0, freed, shift); }));
+  for (const bool freed : {false, true})
+    for (const bool returned : {false, true})
+      states.push_back(state_of([&](Truth& t) {
+        t.flush_requested(1, 1, kPage0, freed);
+        if (returned) t.flush_returned(1, 1);
+      }));
+  states.push_back(state_of([&](Truth& t) {
+    t.flush_requested(1, 1, kPage0, true);
+    t.tables_freed(1, 1);
+  }));
+  // The cache of the last PCID, behind others that are empty.
+  states.push_back(state_of([&](Truth& t) { t.pte_change(2, kPage0, false); }));
+  states.push_back(state_of([&](Truth& t) {
+    t.pte_change(2, kPage0, false);
+    t.write_cr3(0, 0x200005);
+  }));
+  for (std::size_t a = 0; a < states.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) EXPECT_NE(states[a], states[b]) << a << " " << b;
+}
+
+TEST_F(TruthTest, FreedTablesMayNotBeWalkedFromTheMomentTheyAreHandedBack) {
+  truth.pte_change(1, kPage0, true);
+  truth.flush_requested(1, 1, kPage0, true);
+  EXPECT_FALSE(truth.walkable_freed_table(0));
+  truth.tables_freed(1, 1);
+  EXPECT_TRUE(truth.walkable_freed_table(0));
+  EXPECT_FALSE(truth.usable_stale_page(0)) << "the flush has not returned";
+  truth.tables_freed(1, 9);  // no such request
+  truth.flush_requested(1, 2, kPage0, false);
+  truth.tables_freed(1, 2);
+  truth.invlpg(0, kPage0.start, kPageShift);
+  EXPECT_FALSE(truth.walkable_freed_table(0));
+}
+
+TEST_F(TruthTest, ARequestCanCoverAChangeThatArrivesBehindIt) {
+  truth.flush_requested(1, 1, kPage0, false);
+  truth.pte_change(1, kPage0, false);
+  truth.flush_returned(1, 1);
+  EXPECT_FALSE(truth.usable_stale_page(0)) << "the change came later";
+  truth.flush_requested(1, 2, kPage0, false);
+  truth.pte_change(1, kPage0, false);
+  truth.request_covers_newest(1, 2);
+  truth.request_covers_newest(1, 9);  // no such request
+  truth.flush_returned(1, 2);
+  EXPECT_TRUE(truth.usable_stale_page(0));
+}
+
+TEST_F(TruthTest, ABroadcastEmptiesOnePcidOrAllWhateverIsLoaded) {
+  const auto stale = [&] {
+    change_and_require(kPage0);
+    EXPECT_TRUE(truth.usable_stale_page(0));
+  };
+  stale();
+  truth.broadcast(0, false, 3, kAll);
+  EXPECT_TRUE(truth.usable_stale_page(0)) << "another PCID";
+  truth.broadcast(0, false, 2, kPage1);
+  EXPECT_TRUE(truth.usable_stale_page(0)) << "another page";
+  truth.broadcast(1, false, 2, kAll);
+  EXPECT_TRUE(truth.usable_stale_page(0)) << "another CPU";
+  truth.broadcast(0, false, 2, kPage0);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  stale();
+  truth.broadcast(0, true, 0, kAll);
+  EXPECT_FALSE(truth.usable_stale_page(0));
+  stale();
+  truth.write_cr3(0, 0x200003);
+  truth.set_uses(0, 2);
+  truth.broadcast(0, false, 2, kAll);
+  truth.write_cr3(0, 0x100002 | kKeep);
+  truth.set_uses(0, 1);
+  EXPECT_FALSE(truth.usable_stale_page(0)) << "while it was not selected";
+}
+
 }  // namespace
 }  // namespace hvtlb

@@ -75,7 +75,7 @@ TEST_F(VpSet, AllBanksUpToTheMaximumAreClearedAndNoneBeyond) {
 }
 
 TEST_F(VpSet, AnInvalidVpEndsIt) {
-  EXPECT_EQ(build({0, kVpInvalid, 65}, 65, {0, 1, 2}), kVpSetInvalid);
+  EXPECT_EQ(build({0, kVpInvalid, 65}, 65, {0, 1, 2}), -1);
   EXPECT_EQ(build({0, kVpInvalid, 65}, 65, {0, 2}), 2);
 }
 

@@ -51,6 +51,17 @@ TEST(ExploreJson, WhatHoldsAndWhatIsViolatedFitTheSchema) {
   for (const auto& result : answer["results"]) EXPECT_EQ(result["as_expected"], true);
 }
 
+TEST(MatrixJson, FitsTheSchemaAndLeavesOutWhatAnEraDoesNotKnow) {
+  const auto answer = printed(cli::make_matrix, "matrix porting --json");
+  expect_fits(answer, "matrix.json");
+  ASSERT_EQ(answer["rows"].size(), 10u);
+  EXPECT_EQ(answer["rows"][0]["name"], "v6.1 + fix");
+  EXPECT_FALSE(answer["rows"][0]["cells"].contains("global-asid"));
+  EXPECT_EQ(answer["rows"][9]["cells"]["global-asid-lazy"]["tso"]["verdict"], "lazy");
+  EXPECT_EQ(answer["rows"][8]["cells"]["switch-of-three"]["sc"]["verdict"], "holds");
+  EXPECT_EQ(answer["rows"][8]["cells"]["switch-of-three"]["tso"]["verdict"], "P1");
+}
+
 TEST(ErasJson, AllOneAndTwoFitTheSchema) {
   for (const char* arguments : {"eras --json", "eras --json v6.4", "eras --json v6.4 filtered"})
     expect_fits(printed(cli::make_eras, arguments), "eras.json");

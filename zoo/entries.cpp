@@ -101,9 +101,10 @@ std::vector<Entry> table() {
            "71b3c126e611 (v4.5), CVE-2016-2069: the bit is not LOCKed. Needs x86-TSO."),
       race("Z17-gen", "no barrier between page-table store and mask", Sign::kP1,
            "The sender's half: the generation is not LOCKed. Needs x86-TSO."),
-      race("Z18", "a partial flush overtakes a full one", Sign::kP3,
-           "The design hazard that the handler's \"one more\" is for: a newer partial flush is done "
-           "first, and the full one is then taken for an old one. P3 first, then P1."),
+      race(
+          "Z18", "a partial flush overtakes a full one", Sign::kP3,
+          "The design hazard that the handler's \"one more\" is for: a newer partial flush is done "
+          "first, and the full one is then taken for an old one. P3 first, then P1."),
       race("Z19", "tables are freed before the flush", Sign::kP2,
            "Unhook, invalidate, free: in this order (the merge of the missing TLB shootdowns, "
            "v4.19)."),
@@ -128,11 +129,13 @@ std::vector<Entry> table() {
             "when "
             "the user thread comes back. Repaired in v6.12."),
       race("Z25a", "moving to a global ASID ends laziness", Sign::kLazy,
-           "v6.15 and later, on CPUs with INVLPGB: the handler moves the CPU to the global ASID by a "
+           "v6.15 and later, on CPUs with INVLPGB: the handler moves the CPU to the global ASID by "
+           "a "
            "switch, which clears is_lazy, before it asks whether the CPU is lazy.",
            {}, "handler_lazy_first=true"),
-      race("Z25d", "the global ASID is published before the transition", Sign::kP1,
-           "Only a compiler could swap the two stores: a broadcaster then takes the move for done."),
+      race(
+          "Z25d", "the global ASID is published before the transition", Sign::kP1,
+          "Only a compiler could swap the two stores: a broadcaster then takes the move for done."),
       race("Z25e", "the end of the transition does not wait for a switching CPU", Sign::kP1,
            "A mutation: a CPU that has read no global ASID comes to the mm with a dynamic one."),
       race("Z26", "a sender clears another CPU's bit", Sign::kP4,
@@ -164,9 +167,10 @@ std::vector<Entry> table() {
               "The list follows the banks even where the format is \"all\"."),
       on_host("Z33-cut", "KVM: a long list is cut",
               "More entries than the queue holds must become \"everything\"."),
-      race("Z34", "KVM: the flush flag of a preempted VP is lost", Sign::kP1,
-           "b043138246a4 and 8c6de56a42e0 (v5.6), CVE-2019-3016: the host reads the flag and writes "
-           "0 later, over a flag that came in between. Repaired by one exchange."),
+      race(
+          "Z34", "KVM: the flush flag of a preempted VP is lost", Sign::kP1,
+          "b043138246a4 and 8c6de56a42e0 (v5.6), CVE-2019-3016: the host reads the flag and writes "
+          "0 later, over a flag that came in between. Repaired by one exchange."),
       on_host("Z35", "Xen: VPs that do not exist are written to", "XSA-475, CVE-2025-58147."),
       guest("Z36", "no limit for a list", Sign::kP7,
             "FreeBSD's copy of the builder: a misplaced parenthesis compares a truth value."),

@@ -46,8 +46,8 @@ void KvmPreempted::preempt_and_enter() {
 }
 
 void KvmPreempted::append_state(std::vector<u64>& state) const {
-  state.insert(state.end(), {preempted_, page_table_, tlb_gen_, u64{changed_}, u64{holds_old_},
-                             u64{returned_}});
+  state.insert(state.end(),
+               {preempted_, page_table_, tlb_gen_, u64{changed_}, u64{holds_old_}, u64{returned_}});
 }
 
 std::optional<Violation> KvmPreempted::check(u32) const {

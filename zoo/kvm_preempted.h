@@ -40,9 +40,9 @@ class KvmPreempted final : public explore::System {
   u64 preempted_ = 0;  // `struct kvm_steal_time`
   u64 page_table_ = 0;
   u64 tlb_gen_ = 0;
-  bool changed_ = false;    // the page table is new in memory
-  bool holds_old_ = true;   // CPU 1 has the old translation in its TLB
-  bool returned_ = false;   // the flush has returned
+  bool changed_ = false;   // the page table is new in memory
+  bool holds_old_ = true;  // CPU 1 has the old translation in its TLB
+  bool returned_ = false;  // the flush has returned
 };
 
 }  // namespace hvtlb::zoo

@@ -15,14 +15,13 @@ namespace {
 using explore::MemoryModel;
 
 constexpr std::array<std::string_view, 16> kSituations{
-    "switch",     "switch-of-three",     "lazy-same",   "lazy-other",       "lazy-other-of-three",
-    "foreign",    "foreign-of-three",    "two-flushers", "freed-tables",    "batch",
-    "trim",       "temporary",           "hotplug",     "global-asid",      "global-asid-lazy",
+    "switch",        "switch-of-three",  "lazy-same",    "lazy-other",   "lazy-other-of-three",
+    "foreign",       "foreign-of-three", "two-flushers", "freed-tables", "batch",
+    "trim",          "temporary",        "hotplug",      "global-asid",  "global-asid-lazy",
     "shrinking-mask"};
 
 explore::Litmus litmus_of(std::string_view situation) {
-  auto result =
-      explore::read_litmus(std::string(litmus_text(situation)), std::string(situation));
+  auto result = explore::read_litmus(std::string(litmus_text(situation)), std::string(situation));
   assert(std::holds_alternative<explore::LitmusFile>(result));
   return std::get<explore::LitmusFile>(std::move(result)).litmus;
 }
@@ -76,8 +75,8 @@ MatrixTable porting_matrix() {
   MatrixTable table{"porting", "the fix under review on top of every era, on Hyper-V", {}, {}};
   for (const Era& era : eras())
     if (era.name != kEraWithFix)
-      table.rows.push_back({fmt::format("{} + fix", era.name), std::string(era.name),
-                            with_fix(era.rules), true});
+      table.rows.push_back(
+          {fmt::format("{} + fix", era.name), std::string(era.name), with_fix(era.rules), true});
   return table;
 }
 
@@ -90,8 +89,8 @@ MatrixTable scope_matrix() {
   MatrixTable table{"scopes", "what a hypercall's flush removes on its target", {}, {}};
   for (const std::string_view era : {kEraBeforeFix, kEraWithFix})
     for (const auto& [name, scope] : kScopes)
-      table.rows.push_back({fmt::format("{} {}", era, name), std::string(era),
-                            find_era(era)->rules, true, scope});
+      table.rows.push_back(
+          {fmt::format("{} {}", era, name), std::string(era), find_era(era)->rules, true, scope});
   return table;
 }
 
