@@ -33,7 +33,6 @@ void arch_tlbbatch_add_pending(Kernel<P>& k, Cpu self, TlbBatch& batch, MmId mm_
                                FlushTlbInfo& info) {
   Mm& mm = k.guest.mm(mm_id);
   info.mm = mm_id;
-  info.has_mm = true;
   info.initiating_cpu = self;
   const bool mask_first = k.rules.batch_mask == BatchMask::kBeforeGen;
   if (mask_first) batch_takes_mask(k, self, batch, mm);

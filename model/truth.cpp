@@ -247,15 +247,17 @@ void Truth::flush_tag(Cpu cpu, TaggedCache& cache, bool everything,
   settle(cache, cpu);
 }
 
+/// Of all PCIDs' ages, only that of the selected one is asked for soon.
+void Truth::note_host_flush(Cpu cpu, std::span<const AddressRange> ranges) {
+  host_flushes_.note(cpu, now_, ranges);
+  TruthCpu& hw = cpus_[cpu];
+  settle(hw.tags[hw.pcid], cpu);
+}
+
 void Truth::host_flush(Cpu cpu, HostScope scope, u64 address_space, bool everything,
                        std::span<const AddressRange> ranges) {
   TruthCpu& hw = cpus_[cpu];
-  if (scope == HostScope::kWholeTlb && !everything) {
-    // Of all PCIDs' ages, only that of the selected one is asked for soon.
-    host_flushes_.note(cpu, now_, ranges);
-    settle(hw.tags[hw.pcid], cpu);
-    return;
-  }
+  if (scope == HostScope::kWholeTlb && !everything) return note_host_flush(cpu, ranges);
   const auto in_space = [&](u64 slot) {
     return address_space == kTlbFlushAll || address_space >> kPgdShift == slot;
   };

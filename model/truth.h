@@ -204,6 +204,7 @@ class Truth {
   void patch(CacheAge& age, AddressRange range) const;
   void settle(CacheAge& age, Cpu cpu, const TruthMm& mm, bool walks) const;
   void settle(TaggedCache& cache, Cpu cpu) const;
+  void note_host_flush(Cpu cpu, std::span<const AddressRange> ranges);
   void flush_tag(Cpu cpu, TaggedCache& cache, bool everything,
                  std::span<const AddressRange> ranges);
   void remember(TruthEvents& events, TruthMm& mm, const TruthEvent& event);

@@ -72,14 +72,14 @@ by_spin() {
   spin_verdict
 }
 
-printf '%-24s %-6s %-20s %s\n' litmus memory "explorer, states" "SPIN, states"
+printf '%-28s %-6s %-20s %s\n' litmus memory "explorer, states" "SPIN, states"
 while read -r litmus flags; do
   [ -n "$litmus" ] || continue
   for memory in sc tso; do
     ours=$(explorer "$litmus" "$memory")
     read -ra options <<<"$flags -D${memory^^}"
     theirs=$(by_spin "${options[@]}")
-    printf '%-24s %-6s %-20s %s\n' "$litmus" "$memory" "$ours" "$theirs"
+    printf '%-28s %-6s %-20s %s\n' "$litmus" "$memory" "$ours" "$theirs"
     compared=$((compared + 1))
     case "${ours%% *} ${theirs%% *}" in
       "holds holds"|"P1 P1") ;;
