@@ -146,14 +146,14 @@ TEST(Guest, TheDefaultsAreThoseOfTheScenarioFormat) {
 }
 
 TEST(VpIndexBanks, AWordOfCpusIsABankOnlyWhereTheirVpsAreItInOrder) {
-  MachineShape shape = test::hyperv(130);
-  const VpIndex identity = Guest(shape).vp_index;
+  MachineShape machine = shape(130);
+  const VpIndex identity = Guest(machine).vp_index;
   EXPECT_EQ(identity.bank_of_word(0), 0u);
   EXPECT_EQ(identity.bank_of_word(1), 1u);
   EXPECT_EQ(identity.bank_of_word(2), 2u);
-  for (Cpu cpu = 0; cpu < 130; ++cpu) shape.vp_index.push_back(cpu + 64);
-  std::swap(shape.vp_index[70], shape.vp_index[71]);
-  const VpIndex shifted = Guest(shape).vp_index;
+  for (Cpu cpu = 0; cpu < 130; ++cpu) machine.vp_index.push_back(cpu + 64);
+  std::swap(machine.vp_index[70], machine.vp_index[71]);
+  const VpIndex shifted = Guest(machine).vp_index;
   EXPECT_EQ(shifted.bank_of_word(0), 1u);
   EXPECT_EQ(shifted.bank_of_word(1), kVpInvalid);
   EXPECT_EQ(shifted.bank_of_word(2), 3u);
