@@ -67,7 +67,7 @@ TEST_P(Schedules, HoldInEveryState) {
   const std::string name = "schedules hold under " + std::string(era.name);
   const bool holds = rc::check(name, [&] {
     const LitmusCase c = *litmus_cases(era);
-    Overlap overlap;
+    Overlap overlap(c.litmus.machine.nr_cpus);
     const explore::ScheduleRun run = run_case(
         c, {.watch = [&](const auto& engine, auto action) { overlap.watch(engine, action); }});
     if (!failed) classify(c, overlap, classes);
