@@ -39,6 +39,7 @@ class Builder {
         has_temporary_((draw.machine.flags & kDrawTemporary) != 0),
         nr_mms_(std::min(2 + draw.machine.mms % 4 / 3 + u32{has_temporary_}, kMostDrawnMms)),
         machine_(shape_of(draw.machine), rules) {
+    litmus_.name = "drawn";
     litmus_.machine = shape_of(draw.machine);
     litmus_.rules = rules;
     litmus_.programs.resize(litmus_.machine.nr_cpus);

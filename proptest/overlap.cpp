@@ -80,7 +80,7 @@ void Overlap::watch(const Engine& engine, Action action) {
   if (step != nullptr && step->kind == StepKind::kIrqsOn) inside_temporary_mm_ &= ~(1u << cpu);
   const bool flushing = flushes(engine, cpu);
   const bool switching = switches(engine, cpu);
-  for (Cpu other = 0; other < explore::kMaxExploredCpus; ++other) {
+  for (Cpu other = 0; other < nr_cpus_; ++other) {
     if (other == cpu || !engine.runnable(other)) continue;
     const CpuStep* const others = program_of(engine, other);
     two_flushes_ |= flushing && flushes(engine, other);

@@ -8,11 +8,14 @@ namespace hvtlb::proptest {
 
 class Overlap {
  public:
+  explicit Overlap(u32 nr_cpus) : nr_cpus_(nr_cpus) {}
+
   /// An action is about to happen.
   void watch(const explore::Engine& engine, explore::Action action);
   void add_to(Classes& classes) const;
 
  private:
+  u32 nr_cpus_;
   u32 inside_temporary_mm_ = 0;  // CPUs
   bool flush_and_switch_ = false;
   bool two_flushes_ = false;

@@ -67,7 +67,7 @@ TEST_P(Schedules, HoldInEveryState) {
   const std::string name = "schedules hold under " + std::string(era.name);
   const bool holds = rc::check(name, [&] {
     const LitmusCase c = *litmus_cases(era);
-    Overlap overlap;
+    Overlap overlap(c.litmus.machine.nr_cpus);
     const explore::ScheduleRun run = run_case(
         c, {.watch = [&](const auto& engine, auto action) { overlap.watch(engine, action); }});
     if (!failed) classify(c, overlap, classes);
@@ -145,7 +145,16 @@ std::vector<Race> races() {
   return all;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSlow = true;
+#elif defined(__has_feature)
+constexpr bool kSlow = __has_feature(address_sanitizer);
+#else
+constexpr bool kSlow = false;
+#endif
+
 TEST(Races, AreFoundByRandomSchedules) {
+  if (kSlow) GTEST_SKIP() << "the optimised build does this; here it takes half a minute";
   std::ofstream table;
   if (const char* path = std::getenv("HVTLB_RACES_TABLE")) table.open(path);
   for (const Race& race : races()) {

@@ -8,6 +8,7 @@
 #include "explore/guest_system.h"
 #include "explore/litmus_file.h"
 #include "explore/print_litmus.h"
+#include "explore/search.h"
 #include "model/eras.h"
 #include "zoo/scenarios.h"
 
@@ -80,6 +81,22 @@ TEST(Schedule, EndsAtTheBound) {
   const ScheduleRun ran = run(shipped("Z03").litmus, {}, {.most_steps = 5});
   EXPECT_EQ(ran.end, ScheduleEnd::kBound);
   EXPECT_EQ(ran.taken.size(), 5u);
+}
+
+TEST(GuestSystem, LamBitsAreJudgedWhenEnablingIsDone) {
+  const auto read = read_litmus(R"(
+hvtlb-litmus: 1
+machine: {cpus: 2, path: native, lam: true}
+processes: [A, B]
+before: [run A on 1, idle on 1, run A on 0]
+cpus:
+  0: enable_lam
+  1: run B
+)",
+                                "lam");
+  const LitmusFile file = std::get<LitmusFile>(read);
+  GuestSystem system(file.litmus);
+  EXPECT_EQ(explore(system, {}).end, End::kExhausted);
 }
 
 /// Draws from a sequence of numbers that goes through all bytes.
