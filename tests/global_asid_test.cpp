@@ -137,10 +137,13 @@ TEST_F(GlobalAsid, IsPublishedBehindTheTransitionUnderALock) {
   mem_.steps.clear();
   use_global_asid(k_, 1, 1);
   EXPECT_EQ(guest_.mm(1).global_asid, 7u) << "once";
-  guest_.last_global_asid = kMaxGlobalAsid;
+  guest_.last_global_asid = kMaxGlobalAsid - 1;
+  guest_.new_mm();
   guest_.new_mm();
   use_global_asid(k_, 0, 2);
-  EXPECT_EQ(guest_.mm(2).global_asid, 0u) << "none is left";
+  EXPECT_EQ(guest_.mm(2).global_asid, kMaxGlobalAsid) << "the last one";
+  use_global_asid(k_, 0, 3);
+  EXPECT_EQ(guest_.mm(3).global_asid, 0u) << "none is left";
   EXPECT_EQ(guest_.global_asid_lock, 0u);
 }
 

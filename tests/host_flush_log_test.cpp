@@ -68,5 +68,24 @@ TEST(HostFlushLog, TooManyRangesDoToo) {
   EXPECT_NE(log.touching(0, page((calls + 1) * ranges_a_call - 1), 0), nullptr);
 }
 
+TEST(HostFlushLog, LogsThatDifferAreWrittenDifferently) {
+  std::vector<std::vector<u64>> states;
+  const auto add = [&](const HostFlushLog& log) { log.append_state(states.emplace_back()); };
+  HostFlushLog log(70);
+  add(log);
+  note(log, 1, 5, {page(1)});
+  add(log);
+  note(log, 65, 5, {page(1)});  // the same call reaches one CPU more
+  add(log);
+  HostFlushLog later(70);
+  note(later, 1, 6, {page(1)});
+  add(later);
+  HostFlushLog elsewhere(70);
+  note(elsewhere, 1, 5, {page(2)});
+  add(elsewhere);
+  for (std::size_t a = 0; a < states.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) EXPECT_NE(states[a], states[b]) << a << " " << b;
+}
+
 }  // namespace
 }  // namespace hvtlb
