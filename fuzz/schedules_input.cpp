@@ -39,11 +39,14 @@ u8 index_of(std::span<const OpKind> kinds, OpKind kind) {
   return static_cast<u8>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
 }
 
+/// A batch has a first page only.
 u8 draw_of_range(const Op& op) {
+  const bool first_page = op.kind == OpKind::kBatchAdd;
   u8 what = 0;
   for (u32 which = 0; which < explore::kNrDrawnRanges; ++which) {
     const Op range = explore::drawn_range(which);
-    if (range.start == op.start && range.end == op.end) what = static_cast<u8>(which);
+    if (range.start == op.start && (first_page || range.end == op.end))
+      what = static_cast<u8>(which);
   }
   return op.freed_tables ? explore::kDrawFreedTables + what : what;
 }

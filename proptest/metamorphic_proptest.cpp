@@ -113,7 +113,9 @@ TEST(Metamorphic, UnrelatedCpusAndProcessesChangeNothing) {
 }
 
 TEST(Metamorphic, ARangeInTwoPartsReachesTheSameCpusTwice) {
-  check_cases("a range split", {}, [](const Case& c) {
+  check_cases("a range split", {}, [](Case c) {
+    // Whether such a step flushes depends on what is pending; here every flush has to be counted.
+    std::erase_if(c.ops, [](const Op& op) { return op.kind == OpKind::kFlushBatchedPending; });
     Case other = c;
     other.ops.clear();
     std::vector<bool> first_half;
