@@ -11,6 +11,7 @@
 
 #include "proptest/litmus_case.h"
 #include "proptest/overlap.h"
+#include "tests/sanitized.h"
 #include "zoo/race.h"
 
 namespace hvtlb::proptest {
@@ -145,16 +146,8 @@ std::vector<Race> races() {
   return all;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSlow = true;
-#elif defined(__has_feature)
-constexpr bool kSlow = __has_feature(address_sanitizer);
-#else
-constexpr bool kSlow = false;
-#endif
-
 TEST(Races, AreFoundByRandomSchedules) {
-  if (kSlow) GTEST_SKIP() << "the optimised build does this; here it takes half a minute";
+  if (test::kSanitized) GTEST_SKIP() << "the optimised build does this";
   std::ofstream table;
   if (const char* path = std::getenv("HVTLB_RACES_TABLE")) table.open(path);
   for (const Race& race : races()) {
