@@ -18,6 +18,13 @@ inline const Rules& rules_of(std::string_view era) {
   return find_era(era)->rules;
 }
 
+/// An era's rules with something changed.
+inline Rules era_with(std::string_view era, void (*change)(Rules&)) {
+  Rules rules = rules_of(era);
+  change(rules);
+  return rules;
+}
+
 /// A machine of `nr_cpus` CPUs that flushes natively.
 inline MachineShape native(u32 nr_cpus) {
   MachineShape shape;

@@ -73,6 +73,7 @@
 #include "tests/named_targets_test.cpp"
 #include "tests/native_test.cpp"
 #include "tests/predicate_test.cpp"
+#include "tests/race_rules_test.cpp"
 #include "tests/recorder_test.cpp"
 #include "tests/rules_test.cpp"
 #include "tests/switch_mm_test.cpp"
