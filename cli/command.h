@@ -23,6 +23,7 @@ Command make_step(CLI::App& app);
 Command make_eras(CLI::App& app);
 Command make_zoo(CLI::App& app);
 Command make_explore(CLI::App& app);
+Command make_environment(CLI::App& app);
 Command make_matrix(CLI::App& app);
 Command make_completion(CLI::App& app);
 

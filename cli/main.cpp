@@ -57,10 +57,10 @@ int parse_and_run(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 holds or success, 1 bad usage or input, 2 unknown, 3 violated.\n"
       "Example: hvtlb compare --cpus 32,96");
-  const std::vector<Command> commands{make_compare(app),   make_replay(app),  make_encode(app),
-                                      make_decode(app),    make_step(app),    make_eras(app),
-                                      make_zoo(app),       make_explore(app), make_matrix(app),
-                                      make_completion(app)};
+  const std::vector<Command> commands{make_compare(app), make_replay(app),    make_encode(app),
+                                      make_decode(app),  make_step(app),      make_eras(app),
+                                      make_zoo(app),     make_explore(app),   make_environment(app),
+                                      make_matrix(app),  make_completion(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

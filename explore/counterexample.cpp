@@ -62,6 +62,7 @@ std::string text_of(const System& system, const Engine& engine, Cpu cpu, const C
     case StepKind::kStopMachine: return "no other CPU is inside an operation";
     case StepKind::kEndHandler: return "returns from interrupt";
     case StepKind::kHypercall: return fmt::format("hypercall, control word {:#x}", step.value);
+    case StepKind::kChoose: return "goes on";
     case StepKind::kAwaitHost: return fmt::format("the call returns, CPUs {}", cpus_of(step.value));
   }
   return {};
@@ -75,7 +76,8 @@ Row row_of(const System& system, const Engine& engine, Action action) {
       row.routine = step.site.routine;
       row.routine.resize(std::min(row.routine.find('<'), row.routine.size()));  // no template
       row.line = step.site.line;
-      row.text = text_of(system, engine, row.cpu, step);
+      row.text = step.outcomes > 1 ? system.outcome_text(row.cpu, step, action.other())
+                                   : text_of(system, engine, row.cpu, step);
       break;
     }
     case Action::Kind::kDrain: {
@@ -85,7 +87,9 @@ Row row_of(const System& system, const Engine& engine, Action action) {
       break;
     }
     case Action::Kind::kDeliver:
-      row.text = fmt::format("takes the IPI of CPU {}", action.other());
+      row.text = (system.foreign_ipis(action.cpu()) >> action.other() & 1) != 0
+                     ? system.foreign_ipi_text(action.other())
+                     : fmt::format("takes the IPI of CPU {}", action.other());
       break;
     case Action::Kind::kEffect: row.text = system.effect_text(action.cpu(), action.other()); break;
   }

@@ -12,6 +12,14 @@ u64 mixed(u64 history, u64 value) {
   return history ^ history >> 29;
 }
 
+/// Where a routine stands. What a call names is not a place.
+u64 place_of(const CpuStep& next, int line_before) {
+  u64 place = mixed(static_cast<u64>(line_before), reinterpret_cast<u64>(next.site.routine));
+  place = mixed(place, static_cast<u64>(next.site.line) << 8 | static_cast<u64>(next.kind));
+  place = mixed(place, reinterpret_cast<u64>(next.word));
+  return next.kind == StepKind::kHypercall ? place : mixed(place, next.value);
+}
+
 template <class Visit>
 void for_each_member(u32 cpus, Visit visit) {
   for (; cpus != 0; cpus &= cpus - 1) visit(static_cast<Cpu>(std::countr_zero(cpus)));
@@ -57,7 +65,9 @@ void Engine::reset() {
     CpuState& state = cpus_[cpu];
     state.history[0] = state.history[1] = 0;
     state.handling = state.ended = state.returns_early = false;
-    state.irqs_off = state.ipis_from = state.unanswered = state.effects = state.handles_for = 0;
+    state.line_before = 0;
+    state.outcome = state.irqs_off = state.ipis_from = state.unanswered = state.effects =
+        state.handles_for = 0;
     state.fibers[0]->start([this, cpu] {
       system_.run(cpu);
       cpus_[cpu].ended = true;
@@ -82,6 +92,7 @@ bool Engine::can_run(Cpu cpu) const {
   if (state.ended && !state.handling) return false;
   const StepKind kind = next_step(cpu).kind;
   if (needs_empty_buffer(kind)) return memory_.empty(cpu);
+  if (kind == StepKind::kStore) return memory_.buffer(cpu).size() < system_.most_buffered();
   if (kind == StepKind::kAwaitIpis) return state.unanswered == 0;
   if (kind == StepKind::kWaitWhile)
     return memory_.load(cpu, *next_step(cpu).word) != next_step(cpu).expected;
@@ -106,11 +117,13 @@ u64 Engine::enabled() const {
   u64 actions = 0;
   for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) {
     const CpuState& state = cpus_[cpu];
-    if (can_run(cpu)) actions |= Action::run(cpu).bit();
+    if (can_run(cpu))
+      for (u32 outcome = 0; outcome < next_step(cpu).outcomes; ++outcome)
+        actions |= Action::run(cpu, outcome).bit();
     if (!memory_.empty(cpu))
       actions |= Action::drain(cpu).bit();
     else if (state.irqs_off == 0)
-      for_each_member(state.ipis_from,
+      for_each_member(state.ipis_from | system_.foreign_ipis(cpu),
                       [&](Cpu from) { actions |= Action::deliver(cpu, from).bit(); });
     for_each_member(state.effects, [&](Cpu on) { actions |= Action::effect(on, cpu).bit(); });
   }
@@ -122,6 +135,7 @@ void Engine::perform(Action action) {
   const Cpu cpu = action.cpu();
   switch (action.kind()) {
     case Action::Kind::kRun: {
+      cpus_[cpu].outcome = action.other();
       begin_step(cpu, next_step(cpu));
       resume(cpu);
       break;
@@ -141,7 +155,9 @@ void Engine::perform(Action action) {
 
 void Engine::begin_step(Cpu cpu, const CpuStep& step) {
   history(cpu) = mixed(history(cpu), static_cast<u64>(step.site.line));
-  if (!cpus_[cpu].handling) cpus_[cpu].between_operations = false;
+  if (cpus_[cpu].handling) return;
+  cpus_[cpu].between_operations = false;
+  if (step.site.line != 0) cpus_[cpu].line_before = step.site.line;
 }
 
 void Engine::replay(std::span<const Action> schedule) {
@@ -168,7 +184,10 @@ void Engine::begin_handler(Cpu cpu, Cpu sender) {
   state.history[1] = 0;
   ++state.irqs_off;
   state.fibers[1]->start([this, cpu, sender] {
-    cpus_[sender].handler(cpu);
+    if (sender == cpu || sender >= nr_cpus_)
+      system_.handle_foreign(cpu, sender);
+    else
+      cpus_[sender].handler(cpu);
     take(cpu, {.kind = StepKind::kEndHandler, .site = {"flush_tlb_func", 0}});
   });
   resume(cpu);  // to its first step
@@ -198,8 +217,14 @@ StateHash Engine::hash() const {
   state_.clear();
   for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) {
     const CpuState& state = cpus_[cpu];
-    state_.push_back(state.history[0]);
+    const std::optional<u64> known = system_.knowledge_of(cpu);
+    state_.push_back(known ? *known : state.history[0]);
     if (state.handling) state_.push_back(state.history[1]);
+    if (system_.reads_unnoted()) {
+      const int before = state.next[0].site.line == 0 ? state.line_before : 0;
+      if (!state.ended) state_.push_back(place_of(state.next[0], before));
+      if (state.handling) state_.push_back(place_of(state.next[1], 0));
+    }
     state_.push_back(u64{state.handling} | u64{state.ended} << 1 | u64{state.handles_for} << 2 |
                      u64{state.irqs_off} << 8 | u64{state.ipis_from} << 16 |
                      u64{state.unanswered} << 24 | u64{state.effects} << 32 |
@@ -219,8 +244,10 @@ void Engine::take(Cpu cpu, const CpuStep& step) {
   if (leaving_) return;
   CpuState& state = cpus_[cpu];
   state.next[state.handling] = step;
-  if (!script_.empty() && script_.front() == Action::run(cpu)) {
+  if (!script_.empty() && script_.front().kind() == Action::Kind::kRun &&
+      script_.front().cpu() == cpu) {
     assert(can_run(cpu));
+    state.outcome = script_.front().other();
     script_ = script_.subspan(1);
     begin_step(cpu, step);
     return;
@@ -233,6 +260,16 @@ u64 Engine::load(Cpu cpu, const u64& word, Site site) {
   const u64 value = memory_.load(cpu, word);
   history(cpu) = mixed(history(cpu), value);
   return value;
+}
+
+u32 Engine::choose(Cpu cpu, const CpuStep& step) {
+  assert(step.outcomes >= 1 && step.outcomes <= kMaxOutcomes);
+  take(cpu, step);
+  return leaving_ ? 0 : cpus_[cpu].outcome;
+}
+
+void Engine::note(Cpu cpu, u64 value) {
+  history(cpu) = mixed(history(cpu), value);
 }
 
 void Engine::store(Cpu cpu, u64& word, u64 value, Site site, u32 note) {
@@ -289,8 +326,8 @@ void Engine::run_on(Cpu self, u32 targets, const std::function<void(Cpu)>& handl
     step(self, StepKind::kSendIpis, site, remote);
     if (!leaving_) {
       cpus_[self].handler = handler;
-      cpus_[self].unanswered = remote;
-      for_each_member(remote, [&](Cpu cpu) { cpus_[cpu].ipis_from |= 1u << self; });
+      cpus_[self].unanswered = remote & explored();
+      for_each_member(remote & explored(), [&](Cpu cpu) { cpus_[cpu].ipis_from |= 1u << self; });
     }
   }
   if ((targets >> self & 1) != 0) {
@@ -309,7 +346,7 @@ void Engine::await_host(Cpu caller, u32 targets, bool early, Site site) {
 }
 
 void Engine::begin_effects(Cpu caller, u32 targets) {
-  if (!leaving_) cpus_[caller].effects |= targets;
+  if (!leaving_) cpus_[caller].effects |= targets & explored();
 }
 
 void Engine::forget(Cpu cpu, u64 value) {

@@ -57,6 +57,11 @@ class Engine {
 
   // For programs, inside their fibers
   u64 load(Cpu cpu, const u64& word, Site site);
+  /// A step whose outcome is the system's affair: below `step.outcomes`, and not yet part of what
+  /// the routine has read. Without effect on the words.
+  u32 choose(Cpu cpu, const CpuStep& step);
+  /// What the routine does from here on depends on `value`.
+  void note(Cpu cpu, u64 value);
   void store(Cpu cpu, u64& word, u64 value, Site site, u32 note = 0);
   u64 locked(Cpu cpu, u64& word, RmwOp op, u64 value, Site site);
   u64 cmpxchg(Cpu cpu, u64& word, u64 expected, u64 value, Site site);
@@ -82,11 +87,13 @@ class Engine {
   struct CpuState {
     std::unique_ptr<Fiber> fibers[2];  // the program's, the handler's
     CpuStep next[2];
-    u64 history[2];  // of what the routine has read since it knew nothing
+    u64 history[2];   // of what the routine has read since it knew nothing
+    int line_before;  // where the last step of the program stands
     bool handling;
     bool between_operations;
     bool ended;
     u32 irqs_off;
+    u32 outcome;  // of the step that is being taken
     Cpu handles_for;
     u32 ipis_from;  // senders whose IPI has not been taken
     // As a sender
@@ -105,6 +112,7 @@ class Engine {
   bool can_run(Cpu cpu) const;
   bool others_rest(Cpu cpu) const;
   void leave();
+  u32 explored() const { return (1u << nr_cpus_) - 1; }
   u64& history(Cpu cpu) { return cpus_[cpu].history[cpus_[cpu].handling]; }
 
   System& system_;

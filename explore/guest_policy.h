@@ -19,6 +19,7 @@ class GuestPolicy {
 
   HostScope host_scope = HostScope::kWholeTlb;
   bool host_returns_early = false;
+  u32 judged_cpus = ~u32{0};      ///< a call's effect on another one's TLB makes no difference
   std::string* events = nullptr;  ///< where to write down what happens beyond the steps
 
   void attach(Engine& engine) { engine_ = &engine; }
@@ -91,6 +92,7 @@ class GuestPolicy {
     else
       for (const u32 vp : effect.vps)
         if (const u32 target = guest_.cpu_of_vp(vp); target != kVpInvalid) targets |= 1u << target;
+    targets &= judged_cpus;
     if (!engine_->leaving()) calls_reach_[cpu] = targets;
     engine_->await_host(cpu, targets, host_returns_early, site);
     return effect.result;
@@ -194,7 +196,7 @@ class GuestPolicy {
       for (const Request& each : requests) state.insert(state.end(), {each.mm, each.tlb_gen});
   }
 
- private:
+ protected:
   static Violation change_unseen(Cpu cpu, const FlushTlbInfo& info) {
     return {Property::kP1, cpu, info.mm, info.start,
             "the flush has returned, and the page-table change is still in the store buffer"};

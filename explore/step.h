@@ -30,6 +30,7 @@ enum class StepKind : u8 {
   kHypercall,
   kStopMachine,  ///< goes on when every other CPU is between two operations, at rest
   kAwaitHost,    ///< the call returns when it has taken effect everywhere
+  kChoose,       ///< the program goes on in one of several ways
 };
 
 /// Whether the store buffer has to be empty: LOCKed operations and fences, writes of CR3, return
@@ -48,6 +49,9 @@ constexpr bool needs_empty_buffer(StepKind kind) {
   }
 }
 
+/// A step that may come out in more ways is taken as two.
+inline constexpr u32 kMaxOutcomes = 4;
+
 struct CpuStep {
   StepKind kind = StepKind::kFence;
   const u64* word = nullptr;  ///< of an access
@@ -55,6 +59,7 @@ struct CpuStep {
   u64 expected = 0;           ///< of a kCmpXchg or kWaitWhile
   RmwOp op = RmwOp::kAdd;
   Site site{"", 0};
+  u32 outcomes = 1;  ///< 1 to kMaxOutcomes: in how many ways it may come out
 };
 
 /// One thing that may happen next, as a number below kNrActions.
@@ -69,7 +74,7 @@ class Action {
 
   constexpr Action() = default;
   constexpr explicit Action(u8 number) : number_(number) {}
-  static constexpr Action run(Cpu cpu) { return Action(Kind::kRun, 0, cpu); }
+  static constexpr Action run(Cpu cpu, u32 outcome = 0) { return Action(Kind::kRun, outcome, cpu); }
   static constexpr Action drain(Cpu cpu) { return Action(Kind::kDrain, 0, cpu); }
   static constexpr Action deliver(Cpu cpu, Cpu sender) {
     return Action(Kind::kDeliver, sender, cpu);
@@ -81,7 +86,7 @@ class Action {
   constexpr Kind kind() const { return static_cast<Kind>(number_ / 16); }
   /// Where it happens.
   constexpr Cpu cpu() const { return number_ % 4; }
-  /// The sender or caller of a kDeliver or kEffect.
+  /// The sender or caller of a kDeliver or kEffect; the outcome of a kRun.
   constexpr Cpu other() const { return number_ / 4 % 4; }
 
   bool operator==(const Action&) const = default;

@@ -185,6 +185,10 @@ class Truth {
   /// All of it as words: equal words, equal answers from here on.
   void append_state(std::vector<u64>& state) const;
 
+  /// The same of one mm alone, as far as these CPUs' caches hold it: equal words, equal answers
+  /// about it.
+  void append_state_of(MmId mm, u32 cpus, std::vector<u64>& state) const;
+
   /// Whether too many requests are pending to accept another.
   bool full(MmId mm) const { return mms_[mm].requests.size() >= kMaxPendingRequests; }
 

@@ -9,14 +9,17 @@ namespace hvtlb {
 namespace {
 
 /// What a subcommand prints.
-nlohmann::json printed(cli::Command (*make)(CLI::App&), const std::string& arguments) {
+nlohmann::json printed(cli::Command (*make)(CLI::App&), const std::string& arguments,
+                       int exit_code = cli::kExitHolds) {
   CLI::App app;
   const cli::Command command = make(app);
   app.parse(arguments);
   testing::internal::CaptureStdout();
-  EXPECT_EQ(command.run(), cli::kExitHolds);
+  const int ended = command.run();
   std::fflush(stdout);
-  return nlohmann::json::parse(testing::internal::GetCapturedStdout());
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(ended, exit_code);
+  return nlohmann::json::parse(text);
 }
 
 void expect_fits(const nlohmann::json& answer, const std::string& schema) {
@@ -60,6 +63,25 @@ TEST(MatrixJson, FitsTheSchemaAndLeavesOutWhatAnEraDoesNotKnow) {
   EXPECT_EQ(answer["rows"][9]["cells"]["global-asid-lazy"]["tso"]["verdict"], "lazy");
   EXPECT_EQ(answer["rows"][8]["cells"]["switch-of-three"]["sc"]["verdict"], "holds");
   EXPECT_EQ(answer["rows"][8]["cells"]["switch-of-three"]["tso"]["verdict"], "P1");
+}
+
+TEST(EnvironmentJson, WhatHoldsAndWhatIsViolatedFitTheSchema) {
+  const auto holds = printed(cli::make_environment, "environment --json --alone --flush tables");
+  expect_fits(holds, "environment.json");
+  ASSERT_EQ(holds["results"].size(), 4u);
+  for (const auto& result : holds["results"]) {
+    EXPECT_EQ(result["exhausted"], true);
+    EXPECT_EQ(result["violates"], nullptr);
+    EXPECT_EQ(result["steps"].size(), 0u);
+  }
+  const auto violated = printed(cli::make_environment,
+                                "environment --json --alone --flush tables --path hyperv "
+                                "--set freed_tables=skip_lazy --memory sc",
+                                cli::kExitViolated);
+  expect_fits(violated, "environment.json");
+  ASSERT_EQ(violated["results"].size(), 1u);
+  EXPECT_EQ(violated["results"][0]["violates"], "P2");
+  EXPECT_GT(violated["results"][0]["steps"].size(), 10u);
 }
 
 TEST(ErasJson, AllOneAndTwoFitTheSchema) {
