@@ -9,6 +9,11 @@ function(hvtlb_options target)
       -fsanitize=${HVTLB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${HVTLB_SANITIZE})
   endif()
+endfunction()
+
+# What libFuzzer is to cover: the library and the fuzz targets. In the program and the tests the
+# counters would only cost time.
+function(hvtlb_covered target)
   if(HVTLB_LIBFUZZER)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
