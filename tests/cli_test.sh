@@ -63,6 +63,15 @@ expect "explore" 0 'VIOLATES P1, as expected' "$hvtlb" explore Z03
 expect "a litmus that holds" 0 'tso +holds, exhausted, as expected' "$hvtlb" explore switch --memory tso
 expect "without reduction" 0 'sc +VIOLATES P1' "$hvtlb" explore Z01a --no-reduction --memory sc
 expect "a matrix" 0 '^v6.12.29 \+ fix +- +P1 ' "$hvtlb" matrix porting
+expect "any number of CPUs, alone" 0 '^native +batch +initiator alone +tso +holds, exhausted: [0-9]+ states' \
+  "$hvtlb" environment --alone --flush batch --path native
+expect "any number of CPUs, broken" 3 'P2 \(no walk of a freed table\): CPU 0' \
+  "$hvtlb" environment --alone --flush tables --path native --memory sc --set freed_tables=skip_lazy
+expect "any number of CPUs, too little memory" 2 'bounded: the memory limit is reached' \
+  "$hvtlb" environment --alone --flush page --path native --memory sc --memory-limit 1
+expect "merged states" 0 'alone +sc +[0-9]+ states, [0-9]+ merges: all are bisimilar' \
+  "$hvtlb" environment --alone --flush batch --path native --memory sc --check-merges 100000
+expect "no such layout" 1 'layout: high not in' "$hvtlb" environment --layout high
 expect "no such matrix" 1 'TABLE: nothing not in' "$hvtlb" matrix nothing
 expect "no litmus" 1 'found no litmus, expected' "$hvtlb" explore
 expect "a litmus that is nowhere" 1 'none: cannot be opened' "$hvtlb" explore "$dir/none"
@@ -134,7 +143,7 @@ complete_words() {
   bash -c '. "$1"; shift; COMP_WORDS=(hvtlb "$@"); COMP_CWORD=$#; _hvtlb; echo "${COMPREPLY[@]}"' \
     bash "$dir/completion" "$@"
 }
-expect "completion: subcommands" 0 '^encode eras explore$' complete_words e
+expect "completion: subcommands" 0 '^encode eras explore environment$' complete_words e
 expect "completion: litmuses" 0 '^Z42-check$' complete_words explore Z42-c
 expect "completion: eras" 0 '^v6.15$' complete_words compare --era v6.15
 expect "completion: the recorded era" 0 '^filtered$' complete_words replay --recorded-era f
