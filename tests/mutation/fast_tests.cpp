@@ -34,6 +34,7 @@
 #include "model/rules.cpp"
 #include "model/sequential.cpp"
 #include "model/truth.cpp"
+#include "model/truth_state.cpp"
 #include "scenario/inspector.cpp"
 #include "scenario/machine.cpp"
 #include "scenario/op.cpp"
