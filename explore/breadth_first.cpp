@@ -27,13 +27,14 @@ class BreadthFirst {
  private:
   static constexpr u32 kNone = ~u32{0};
   static constexpr u32 kNodesBetweenLooks = 1024;
+  static constexpr std::size_t kMostBetween = 0xffff;  ///< actions from one node to the next
 
   /// A state with several actions, and the actions that lead to it from the last such state.
   struct Node {
     u32 before;
     u32 first;  ///< an index into `actions_`
+    u32 depth;
     u16 count;
-    u16 depth;
     u64 enabled;
   };
 
@@ -64,21 +65,29 @@ class BreadthFirst {
         return false;
       }
       const u64 actions = reduce_(engine_, all);
-      if (std::popcount(actions) > 1) {
-        remember(before, actions);
-        return true;
-      }
+      if (suffix_.size() >= kMostBetween) return cut(End::kDepth);
+      if (std::popcount(actions) > 1) return remember(before, actions);
       take(Action(static_cast<u8>(std::countr_zero(actions))));
     }
   }
 
-  void remember(u32 before, u64 actions) {
+  /// False when a node cannot say it: the schedule is too long, or there are too many.
+  bool remember(u32 before, u64 actions) {
     const u32 depth =
         (before == kNone ? 0u : nodes_[before].depth) + static_cast<u32>(suffix_.size());
+    if (depth > options_.most_depth) return cut(End::kDepth);
+    if (actions_.size() + suffix_.size() > kNone || nodes_.size() >= kNone)
+      return cut(End::kMemory);
     verdict_.statistics.depth = std::max<u64>(verdict_.statistics.depth, depth);
-    nodes_.push_back({before, static_cast<u32>(actions_.size()), static_cast<u16>(suffix_.size()),
-                      static_cast<u16>(depth), actions});
+    nodes_.push_back({before, static_cast<u32>(actions_.size()), depth,
+                      static_cast<u16>(suffix_.size()), actions});
     actions_.insert(actions_.end(), suffix_.begin(), suffix_.end());
+    return true;
+  }
+
+  bool cut(End why) {
+    verdict_.end = why;
+    return false;
   }
 
   bool expand(u32 at) {

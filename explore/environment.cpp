@@ -33,8 +33,11 @@ u64 outcomes_of(Cpu cpu, const CpuStep& step) {
   return actions;
 }
 
-Reduce reduction_of(const EnvironmentSystem& system, const Options& options) {
-  if (!options.reduce) return [](const Engine&, u64 enabled) { return enabled; };
+}  // namespace
+
+/// Every cycle of states has one without reduction: where a program chooses its next operation, or
+/// an IPI is taken.
+Reduce environment_reduction(const EnvironmentSystem& system) {
   return [&system](const Engine& engine, u64 enabled) {
     for (const Cpu cpu : {kInitiatorCpu, kTargetCpu})
       if ((enabled & Action::run(cpu).bit()) != 0 && commutes(system, engine, cpu))
@@ -43,10 +46,15 @@ Reduce reduction_of(const EnvironmentSystem& system, const Options& options) {
   };
 }
 
+namespace {
+
+Reduce reduction_of(const EnvironmentSystem& system, const Options& options) {
+  if (options.reduce) return environment_reduction(system);
+  return [](const Engine&, u64 enabled) { return enabled; };
+}
+
 }  // namespace
 
-/// Every cycle of states has one without reduction: where a program chooses its next operation, or
-/// an IPI is taken.
 Verdict explore_environment(EnvironmentSystem& system, const Options& options) {
   return breadth_first(system, options, reduction_of(system, options));
 }

@@ -94,8 +94,8 @@ void EnvironmentSystem::live(Cpu cpu) {
     engine_->forget(cpu, 0);
     policy_.begin_operation(cpu);
     if (which_.alone && !flush_begun_) {
-      const u32 now = engine_->choose(
-          cpu, {.kind = StepKind::kChoose, .site = {"flush or not", 0}, .outcomes = 2});
+      const u32 now =
+          engine_->choose(cpu, {.kind = StepKind::kChoose, .site = {"schedule", 0}, .outcomes = 2});
       engine_->note(cpu, now);
       if (now != 0) {
         flush(cpu);

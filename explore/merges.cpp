@@ -24,12 +24,13 @@ struct Known {
 class MergeChecker {
  public:
   MergeChecker(System& system, const Options& options, const Reduce& reduce)
-      : engine_(system, options.model), reduce_(reduce) {}
+      : options_(options), engine_(system, options.model), reduce_(reduce) {}
 
   MergeCheck run(u64 most_states) {
     MergeCheck result;
     ways_.push_back({kNoParent, Action()});
-    for (u32 at = 0; at < ways_.size() && known_.size() < most_states; ++at) {
+    u32 at = 0;
+    for (; at < ways_.size() && known_.size() < most_states && !stopped(); ++at) {
       const std::vector<Action> schedule = schedule_of(at);
       engine_.replay(schedule);
       const u64 state = engine_.hash().low;
@@ -47,11 +48,16 @@ class MergeChecker {
       }
     }
     result.states = known_.size();
-    result.exhausted = !result.wrong && known_.size() < most_states;
+    result.exhausted = !result.wrong && at == ways_.size();
     return result;
   }
 
  private:
+  bool stopped() const {
+    if (options_.progress) options_.progress({.states = known_.size()});
+    return options_.stop != nullptr && *options_.stop;
+  }
+
   /// Every action and the state that it leads to, in one number. With a `way` its successors will
   /// be looked at, too.
   u64 successors_of(const std::vector<Action>& schedule, u64 actions, u32 way) {
@@ -75,6 +81,7 @@ class MergeChecker {
     return schedule;
   }
 
+  const Options& options_;
   Engine engine_;
   const Reduce& reduce_;
   std::vector<Way> ways_;
