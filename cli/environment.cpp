@@ -60,13 +60,6 @@ std::string head_of(const EnvironmentCase& which, MemoryModel model) {
                      name_of(which.flush), initiator_text(which), name_of(model));
 }
 
-std::string verdict_text(const Verdict& verdict) {
-  if (verdict.violation) return fmt::format("VIOLATES {}", name_of(verdict.violation->property));
-  if (verdict.end == End::kStuck) return "STUCK: programs wait for each other";
-  if (verdict.end == End::kExhausted) return "holds, exhausted";
-  return verdict.end == End::kStopped ? "bounded: stopped" : "bounded: the memory limit is reached";
-}
-
 Json case_json(const EnvironmentCase& which, MemoryModel model, const Verdict& verdict,
                const std::vector<Row>& rows) {
   const Statistics& seen = verdict.statistics;
@@ -134,7 +127,8 @@ void search(const EnvironmentCase& which, MemoryModel model, const EnvironmentAr
   fmt::print("{} {}: {} states, depth {}, {:.3f} s\n", head_of(which, model), verdict_text(verdict),
              seen.states, seen.depth, seen.seconds);
   if (verdict.violation)
-    fmt::print("\n{}\n{}\n\n", table_of(rows, 2), to_string(*verdict.violation));
+    fmt::print("\n{}\n{}\n\n", table_of(rows, 2),
+               why_text(*verdict.violation, {"init_mm", "B", "A"}));
   std::fflush(stdout);
 }
 

@@ -42,19 +42,6 @@ ScenarioResult<LitmusInput> load(const std::string& name) {
   return litmus_from(std::get<std::string>(read), name == "-" ? "standard input" : name);
 }
 
-std::string verdict_text(const Verdict& verdict) {
-  switch (verdict.end) {
-    case End::kExhausted: return "holds, exhausted";
-    case End::kViolation:
-      return fmt::format("VIOLATES {}", hvtlb::name_of(verdict.violation->property));
-    case End::kStuck: return "STUCK: programs wait for each other";
-    case End::kStopped: return "bounded: stopped";
-    case End::kMemory: return "bounded: the memory limit is reached";
-    case End::kDepth: return "bounded: a schedule is too long";
-  }
-  return {};
-}
-
 Counterexample counterexample_of(const Litmus& litmus, MemoryModel model, const Verdict& verdict) {
   GuestSystem system(litmus);
   auto best = shortest(system, model, kShortestStates);
@@ -124,7 +111,7 @@ void print_result(const Searched& searched) {
              seen.states, seen.revisits, seen.executions, seen.depth, seen.seconds);
   if (const auto& found = searched.counterexample)
     fmt::print("\n{}\n{}\n\n", table_of(found->rows, file.litmus.machine.nr_cpus),
-               why_text(found->violation, file.litmus));
+               why_text(found->violation, file.litmus.mm_names));
 }
 
 void explore_one(const LitmusInput& litmus, MemoryModel model, std::optional<Shard> shard,

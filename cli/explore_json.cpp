@@ -34,7 +34,7 @@ Json counterexample_json(const Counterexample& found, const Litmus& litmus) {
                     {"routine", row.routine},
                     {"line", row.line},
                     {"text", row.text}});
-  return {{"why", why_text(found.violation, litmus)}, {"steps", rows}};
+  return {{"why", why_text(found.violation, litmus.mm_names)}, {"steps", rows}};
 }
 
 std::string_view verdict_word(const Verdict& verdict) {

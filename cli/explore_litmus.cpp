@@ -28,10 +28,23 @@ bool as_expected(const Searched& searched) {
          verdict.violation->property == *expected.violates;
 }
 
-std::string why_text(const Violation& violation, const Litmus& litmus) {
+std::string verdict_text(const Verdict& verdict) {
+  switch (verdict.end) {
+    case End::kExhausted: return "holds, exhausted";
+    case End::kViolation:
+      return fmt::format("VIOLATES {}", hvtlb::name_of(verdict.violation->property));
+    case End::kStuck: return "STUCK: programs wait for each other";
+    case End::kStopped: return "bounded: stopped";
+    case End::kMemory: return "bounded: the memory limit is reached";
+    case End::kDepth: return "bounded: a schedule is too long";
+  }
+  return {};
+}
+
+std::string why_text(const Violation& violation, const std::vector<std::string>& mm_names) {
   const bool about_page = violation.property <= Property::kP3;
-  const std::string mm = violation.mm < litmus.mm_names.size() ? litmus.mm_names[violation.mm]
-                                                               : fmt::format("mm {}", violation.mm);
+  const std::string mm =
+      violation.mm < mm_names.size() ? mm_names[violation.mm] : fmt::format("mm {}", violation.mm);
   return fmt::format("{} ({}) is broken on CPU {}, {}{}: {}", hvtlb::name_of(violation.property),
                      meaning_of(violation.property), violation.cpu, mm,
                      about_page ? fmt::format(", page {:#x}", violation.va & kPageMask) : "",

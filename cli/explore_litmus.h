@@ -1,4 +1,5 @@
-// A litmus as `hvtlb explore` was given it, and what a search of it came to. For explore*.cpp only.
+// A litmus as `hvtlb explore` was given it, and what a search of it came to. For explore*.cpp and
+// environment.cpp.
 #pragma once
 
 #include <optional>
@@ -41,12 +42,15 @@ std::string_view name_of(explore::MemoryModel model);
 /// Whether a limit or Ctrl-C ended the search.
 bool is_bounded(const explore::Verdict& verdict);
 
+/// `holds, exhausted`; what is violated, or why it is not known.
+std::string verdict_text(const explore::Verdict& verdict);
+
 /// Whether it came out as the litmus expects; without an expectation it has to hold. A shard may
 /// hold where the whole does not.
 bool as_expected(const Searched& searched);
 
-/// The broken property in one sentence.
-std::string why_text(const Violation& violation, const explore::Litmus& litmus);
+/// The broken property in one sentence. `mm_names`: by slot, may be short.
+std::string why_text(const Violation& violation, const std::vector<std::string>& mm_names);
 
 /// Name, rules and programs.
 void print_head(const explore::LitmusFile& file);

@@ -32,7 +32,7 @@ std::string difference(const Recorded& recorded, const Rerun& again) {
       return fmt::format("step {} is '{}', and the file says '{}'", at + 1, again.rows[at].text,
                          escaped_text(recorded.texts[at]));
   if (!again.violation) return "no property breaks";
-  const std::string why = why_text(*again.violation, recorded.litmus.file.litmus);
+  const std::string why = why_text(*again.violation, recorded.litmus.file.litmus.mm_names);
   if (again.violated_after != again.rows.size())
     return fmt::format("after step {} of {}: {}", again.violated_after, again.rows.size(), why);
   if (why != recorded.why)

@@ -65,7 +65,7 @@ expect "without reduction" 0 'sc +VIOLATES P1' "$hvtlb" explore Z01a --no-reduct
 expect "a matrix" 0 '^v6.12.29 \+ fix +- +P1 ' "$hvtlb" matrix porting
 expect "any number of CPUs, alone" 0 '^native +batch +initiator alone +tso +holds, exhausted: [0-9]+ states' \
   "$hvtlb" environment --alone --flush batch --path native
-expect "any number of CPUs, broken" 3 'P2 \(no walk of a freed table\): CPU 0' \
+expect "any number of CPUs, broken" 3 'P2 \(no walk of a freed table\) is broken on CPU 0, B' \
   "$hvtlb" environment --alone --flush tables --path native --memory sc --set freed_tables=skip_lazy
 expect "any number of CPUs, too little memory" 2 'bounded: the memory limit is reached' \
   "$hvtlb" environment --alone --flush page --path native --memory sc --memory-limit 1
