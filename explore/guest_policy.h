@@ -160,6 +160,8 @@ class GuestPolicy {
   void read_behind(Cpu cpu, const char* array) {
     if (!broken_) broken_ = read_behind_of(cpu, array);
   }
+  /// What is decided by the CPU's own words, which are no steps, is part of where the routine is.
+  void decided(Cpu cpu, u64 value) { engine_->note(cpu, value); }
   void flush_returned(Cpu cpu, const FlushTlbInfo& info) {
     if (events != nullptr) *events += "; the flush RETURNS";
     for (const BufferedStore& store : engine_->memory().buffer(cpu))
@@ -192,8 +194,11 @@ class GuestPolicy {
   void append_state(std::vector<u64>& state) const {
     for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu)
       state.push_back(calls_reach_[cpu] | u64{broadcasts_reach_[cpu]} << 8);
-    for (const auto& requests : relied_)
-      for (const Request& each : requests) state.insert(state.end(), {each.mm, each.tlb_gen});
+    for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu)
+      for (const auto* requests : {&pending_[cpu], &relied_[cpu]}) {
+        state.push_back(requests->size());
+        for (const Request& each : *requests) state.insert(state.end(), {each.mm, each.tlb_gen});
+      }
   }
 
  protected:

@@ -67,6 +67,7 @@ GuestSystem::GuestSystem(const Litmus& litmus)
   for (const std::vector<Op>& program : litmus.programs)
     for (const Op& op : program) stops_machine_ |= op.kind == OpKind::kOffline;
   for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
+    batches_[cpu].cpumask.reserve(guest_.cpu_online_mask.size());
     page_table_.emplace_back(litmus.programs[cpu].size());
     names_[&guest_.cpu_tlbstate_shared[cpu].loaded_mm] = fmt::format("cpu{}.loaded_mm", cpu);
     names_[&guest_.cpu_tlbstate_shared[cpu].is_lazy] = fmt::format("cpu{}.is_lazy", cpu);
@@ -101,7 +102,10 @@ void GuestSystem::reset() {
   truth_ = initial_truth_;
   policy_.reset();
   enables_lam_ = 0;
-  for (TlbBatch& batch : batches_) batch = {};
+  for (TlbBatch& batch : batches_) {
+    batch.cpumask.clear();  // keeps its place
+    batch.flush_required = false;
+  }
   for (auto& entries : page_table_) std::fill(entries.begin(), entries.end(), 0);
 }
 

@@ -24,7 +24,7 @@ struct Known {
 class MergeChecker {
  public:
   MergeChecker(System& system, const Options& options, const Reduce& reduce)
-      : options_(options), engine_(system, options.model), reduce_(reduce) {}
+      : options_(options), system_(system), engine_(system, options.model), reduce_(reduce) {}
 
   MergeCheck run(u64 most_states) {
     MergeCheck result;
@@ -34,9 +34,12 @@ class MergeChecker {
       const std::vector<Action> schedule = schedule_of(at);
       engine_.replay(schedule);
       const u64 state = engine_.hash().low;
-      const u64 actions = engine_.enabled() == 0 ? 0 : reduce_(engine_, engine_.enabled());
+      const auto violation = system_.check(engine_.settled());
+      const bool ends = violation || engine_.enabled() == 0;
+      const u64 actions = ends ? 0 : reduce_(engine_, engine_.enabled());
       const auto [known, is_new] = known_.try_emplace(state, Known{at, 0});
-      const u64 successors = successors_of(schedule, actions, is_new ? at : kNoParent);
+      const u64 successors = violation ? broken(violation->property)
+                                       : successors_of(schedule, actions, is_new ? at : kNoParent);
       if (is_new) {
         known_.find(state)->second.successors = successors;
       } else {
@@ -57,6 +60,9 @@ class MergeChecker {
     if (options_.progress) options_.progress({.states = known_.size()});
     return options_.stop != nullptr && *options_.stop;
   }
+
+  /// Stands for the successors of a state in which this does not hold.
+  static u64 broken(Property property) { return ~static_cast<u64>(property); }
 
   /// Every action and the state that it leads to, in one number. With a `way` its successors will
   /// be looked at, too.
@@ -82,6 +88,7 @@ class MergeChecker {
   }
 
   const Options& options_;
+  const System& system_;
   Engine engine_;
   const Reduce& reduce_;
   std::vector<Way> ways_;

@@ -18,11 +18,12 @@ struct MergeCheck {
   bool exhausted = false;  ///< no state was left out
 };
 
-/// Looks at every way into every state: the same actions must be possible, and each must lead to
-/// the same state as it does from the state that was met first. Then states with equal hashes are
-/// bisimilar, whatever their hash leaves out: what is found behind one is all that is behind the
-/// other. Ends at the first difference, or after `most_states`, which bounds the memory: about a
-/// hundred bytes each. Uses of `options`: the memory model, `stop` and `progress`.
+/// Looks at every way into every state: the same property must be broken or none, the same actions
+/// must be possible, and each must lead to the same state as it does from the state that was met
+/// first. Behind a violation nothing is looked at. Then states with equal hashes are bisimilar,
+/// whatever their hash leaves out: what is found behind one is all that is behind the other. Ends
+/// at the first difference, or after `most_states`, which bounds the memory: about a hundred bytes
+/// each. Uses of `options`: the memory model, `stop` and `progress`.
 MergeCheck check_merges(System& system, const Options& options, const Reduce& reduce,
                         u64 most_states);
 

@@ -64,6 +64,7 @@ class DecisionPolicy {
   }
   void tables_freed(Cpu, const FlushTlbInfo&) {}
   void read_behind(Cpu, const char*) {}
+  void decided(Cpu, u64) {}
   void flush_returned(Cpu, const FlushTlbInfo&) {}
 };
 

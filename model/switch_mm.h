@@ -132,6 +132,7 @@ void switch_mm_irqs_off(Kernel<P>& k, Cpu cpu, MmId next_id) {
     if (!early_marker) k.mem.store(cpu, shared.loaded_mm, kLoadedMmSwitching);
   }
 
+  k.mem.decided(cpu, ns.asid << 1 | u64{ns.need_flush});
   if (ns.need_flush) tlb.ctxs[ns.asid] = {next.ctx_id, next_tlb_gen};
   load_new_mm_cr3(k, cpu, next, ns);
   // CR3 is written before loaded_mm says so.

@@ -1,0 +1,58 @@
+// States that the search takes for one go on alike: over the catalogue and over drawn litmuses.
+#include "explore/merges.h"
+
+#include <gtest/gtest.h>
+
+#include "explore/guest_system.h"
+#include "explore/litmus_file.h"
+#include "tests/sanitized.h"
+#include "tests/small_draw.h"
+#include "zoo/scenarios.h"
+
+namespace hvtlb::explore {
+namespace {
+
+u64 everything(const Engine&, u64 enabled) {
+  return enabled;
+}
+
+void expect_alike(const Litmus& litmus, MemoryModel model, u64 most_states) {
+  GuestSystem system(litmus);
+  Options options;
+  options.model = model;
+  const MergeCheck found = check_merges(system, options, everything, most_states);
+  EXPECT_FALSE(found.wrong) << litmus.name << ", " << found.states << " states";
+}
+
+TEST(Merges, StatesOfTheCatalogueGoOnAlike) {
+  const u64 most_states = test::kSanitized ? 300 : 3'000;
+  for (const auto& [id, text] : zoo::litmuses()) {
+    const auto file = std::get<LitmusFile>(read_litmus(std::string(text), std::string(id)));
+    for (const MemoryModel model : {MemoryModel::kSc, MemoryModel::kTso})
+      expect_alike(file.litmus, model, most_states);
+  }
+}
+
+TEST(Merges, StatesOfDrawnLitmusesGoOnAlike) {
+  const u64 most_states = test::kSanitized ? 300 : 4'000;
+  const u32 draws = test::kSanitized ? 20 : 150;
+  for (u32 seed = 0; seed < draws; ++seed)
+    expect_alike(test::small_litmus(seed), MemoryModel::kTso, most_states);
+}
+
+/// Which of the requests wait in whose batch shows nowhere else once both have been added.
+TEST(Merges, ABatchIsPartOfTheState) {
+  const std::string text =
+      "hvtlb-litmus: 1\n"
+      "machine: {cpus: 2, path: native}\n"
+      "processes: [A]\n"
+      "before: [run A on 0, run A on 1]\n"
+      "cpus:\n"
+      "  0: batch_add A, then batch_flush\n"
+      "  1: batch_add A, then batch_flush\n";
+  const auto file = std::get<LitmusFile>(read_litmus(text, "two batches"));
+  expect_alike(file.litmus, MemoryModel::kSc, test::kSanitized ? 2'000 : 40'000);
+}
+
+}  // namespace
+}  // namespace hvtlb::explore
