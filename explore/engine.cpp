@@ -7,6 +7,9 @@
 namespace hvtlb::explore {
 namespace {
 
+/// A history of nothing: not 0, which 0 mixed in would leave as it is.
+constexpr u64 kKnowsNothing = 0x5851f42d4c957f2d;
+
 u64 mixed(u64 history, u64 value) {
   history = (history ^ value) * 0x9e3779b97f4a7c15;
   return history ^ history >> 29;
@@ -42,8 +45,11 @@ std::unique_ptr<Fiber> take_fiber() {
 
 }  // namespace
 
-Engine::Engine(System& system, MemoryModel model)
-    : system_(system), memory_(model, system.nr_cpus()), nr_cpus_(system.nr_cpus()) {
+Engine::Engine(System& system, MemoryModel model, Merging merging)
+    : system_(system),
+      merging_(merging),
+      memory_(model, system.nr_cpus()),
+      nr_cpus_(system.nr_cpus()) {
   assert(nr_cpus_ >= 1 && nr_cpus_ <= kMaxExploredCpus);
   system_.attach(*this);
   for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu)
@@ -63,7 +69,7 @@ void Engine::reset() {
   system_.reset();
   for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) {
     CpuState& state = cpus_[cpu];
-    state.history[0] = state.history[1] = 0;
+    state.history[0] = state.history[1] = kKnowsNothing;
     state.handling = state.ended = state.returns_early = false;
     state.line_before = 0;
     state.outcome = state.irqs_off = state.ipis_from = state.unanswered = state.effects =
@@ -181,7 +187,7 @@ void Engine::begin_handler(Cpu cpu, Cpu sender) {
   state.ipis_from &= ~(1u << sender);
   state.handles_for = sender;
   state.handling = true;
-  state.history[1] = 0;
+  state.history[1] = kKnowsNothing;
   ++state.irqs_off;
   state.fibers[1]->start([this, cpu, sender] {
     if (sender == cpu || sender >= nr_cpus_)
@@ -272,6 +278,10 @@ void Engine::note(Cpu cpu, u64 value) {
   history(cpu) = mixed(history(cpu), value);
 }
 
+void Engine::knows_since(Cpu cpu, u64 before, u64 here, u64 value) {
+  history(cpu) = mixed(mixed(merging_.forgets ? before : history(cpu), here), value);
+}
+
 void Engine::store(Cpu cpu, u64& word, u64 value, Site site, u32 note) {
   take(cpu, {.kind = StepKind::kStore, .word = &word, .value = value, .site = site});
   if (leaving_)
@@ -351,7 +361,7 @@ void Engine::begin_effects(Cpu caller, u32 targets) {
 
 void Engine::forget(Cpu cpu, u64 value) {
   cpus_[cpu].between_operations = true;
-  history(cpu) = mixed(0x5851f42d4c957f2d, value);
+  history(cpu) = mixed(kKnowsNothing, value);
 }
 
 }  // namespace hvtlb::explore

@@ -22,11 +22,16 @@ struct StateHash {
   bool operator==(const StateHash&) const = default;
 };
 
+/// Which states count as one beyond those that are equal in every word.
+struct Merging {
+  bool forgets = false;  ///< what a routine has read and will not look at again makes no difference
+};
+
 class Engine {
  public:
   /// REQUIRES: 1 to kMaxExploredCpus CPUs. `system` must outlive the engine, which is the only one
   /// of it while it lives.
-  Engine(System& system, MemoryModel model);
+  Engine(System& system, MemoryModel model, Merging merging = {});
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -62,6 +67,11 @@ class Engine {
   u32 choose(Cpu cpu, const CpuStep& step);
   /// What the routine does from here on depends on `value`.
   void note(Cpu cpu, u64 value);
+  /// What the routine has read so far, as one number.
+  u64 knowledge(Cpu cpu) const { return cpus_[cpu].history[cpus_[cpu].handling]; }
+  /// Of all that the routine has read since its knowledge was `before`, what it does from here on
+  /// depends on `value` alone; `here` differs from every line and every other place of its kind.
+  void knows_since(Cpu cpu, u64 before, u64 here, u64 value);
   void store(Cpu cpu, u64& word, u64 value, Site site, u32 note = 0);
   u64 locked(Cpu cpu, u64& word, RmwOp op, u64 value, Site site);
   u64 cmpxchg(Cpu cpu, u64& word, u64 expected, u64 value, Site site);
@@ -116,6 +126,7 @@ class Engine {
   u64& history(Cpu cpu) { return cpus_[cpu].history[cpus_[cpu].handling]; }
 
   System& system_;
+  const Merging merging_;
   SharedMemory memory_;
   u32 nr_cpus_;
   std::array<CpuState, kMaxExploredCpus> cpus_{};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "explore/engine.h"
+#include "explore/sender_knowledge.h"
 #include "model/host_port.h"
 #include "model/truth.h"
 
@@ -22,7 +23,10 @@ class GuestPolicy {
   u32 judged_cpus = ~u32{0};      ///< a call's effect on another one's TLB makes no difference
   std::string* events = nullptr;  ///< where to write down what happens beyond the steps
 
-  void attach(Engine& engine) { engine_ = &engine; }
+  void attach(Engine& engine) {
+    engine_ = &engine;
+    sender_.attach(engine);
+  }
   void reset() {
     for (auto& requests : pending_) requests.clear();
     for (auto& requests : relied_) requests.clear();
@@ -33,7 +37,10 @@ class GuestPolicy {
     broken_.reset();
   }
   /// The CPU's program goes on with another operation.
-  void begin_operation(Cpu cpu) { newest_[cpu] = {}; }
+  void begin_operation(Cpu cpu) {
+    newest_[cpu] = {};
+    sender_.keeps_all(cpu);
+  }
   /// What the steps themselves have shown to be wrong.
   const std::optional<Violation>& broken() const { return broken_; }
 
@@ -81,6 +88,7 @@ class GuestPolicy {
     truth_.invlpg(cpu, va, page_shift);
   }
   u64 hypercall(Cpu cpu, u64 control, std::span<const u64> input, Site site = Site::here()) {
+    sender_.calls(cpu, control, input);
     engine_->step(cpu, StepKind::kHypercall, site, control);
     HostEffect& effect = effects_[cpu];
     effect.clear();
@@ -95,6 +103,7 @@ class GuestPolicy {
     targets &= judged_cpus;
     if (!engine_->leaving()) calls_reach_[cpu] = targets;
     engine_->await_host(cpu, targets, host_returns_early, site);
+    sender_.called(cpu, effect.result);
     return effect.result;
   }
   void invlpgb(Cpu cpu, const Invlpgb& what, Site site = Site::here()) {
@@ -103,6 +112,7 @@ class GuestPolicy {
     broadcasts_[cpu].push_back(what);
     broadcasts_reach_[cpu] = (1u << guest_.nr_cpus) - 1;
     engine_->begin_effects(cpu, broadcasts_reach_[cpu]);
+    sender_.keeps_all(cpu);
   }
   void tlbsync(Cpu cpu, Site site = Site::here()) {
     engine_->step(cpu, StepKind::kTlbsync, site);
@@ -139,6 +149,7 @@ class GuestPolicy {
       --guest_.cpu_tlbstate[cpu].irqs_off;
     };
     engine_->run_on(self, cpus, with_irqs_off, site);
+    sender_.sent(self);
   }
 
   // Trace points
@@ -146,22 +157,29 @@ class GuestPolicy {
     if (events != nullptr) *events += fmt::format(" (generation {})", info.new_tlb_gen);
     truth_.flush_requested(info.mm, info.new_tlb_gen, covered_range(info), info.freed_tables);
     newest_[cpu] = {info.mm, info.new_tlb_gen};
+    sender_.keeps_all(cpu);
   }
   void batch_requested(Cpu cpu, const FlushTlbInfo& info) {
     flush_requested(cpu, info);
     pending_[cpu].push_back({info.mm, info.new_tlb_gen});
   }
-  void flush_targets(Cpu, std::span<const u64>, const FlushTlbInfo&) {}
+  void flush_targets(Cpu cpu, std::span<const u64>, const FlushTlbInfo& info) {
+    sender_.chooses(cpu, info.trim_cpumask);
+  }
   void flush_local(Cpu, const FlushTlbInfo&) {}
-  void flush_sent_natively(Cpu, const CpuMask&, const FlushTlbInfo&) {}
+  void flush_sent_natively(Cpu cpu, const CpuMask& targets, const FlushTlbInfo& info) {
+    sender_.chose(cpu, targets, info.trim_cpumask);
+  }
   void tables_freed(Cpu, const FlushTlbInfo& info) {
     truth_.tables_freed(info.mm, info.new_tlb_gen);
   }
   void read_behind(Cpu cpu, const char* array) {
     if (!broken_) broken_ = read_behind_of(cpu, array);
   }
-  /// What is decided by the CPU's own words, which are no steps, is part of where the routine is.
-  void decided(Cpu cpu, u64 value) { engine_->note(cpu, value); }
+  u64 asks(Cpu cpu) { return engine_->knowledge(cpu); }
+  void answered(Cpu cpu, u64 asked, u64 value, Site site = Site::here()) {
+    engine_->knows_since(cpu, asked, kAnsweredInLine + static_cast<u32>(site.line), value);
+  }
   void flush_returned(Cpu cpu, const FlushTlbInfo& info) {
     if (events != nullptr) *events += "; the flush RETURNS";
     for (const BufferedStore& store : engine_->memory().buffer(cpu))
@@ -202,6 +220,8 @@ class GuestPolicy {
   }
 
  protected:
+  static constexpr u64 kAnsweredInLine = u64{1} << 32;
+
   static Violation change_unseen(Cpu cpu, const FlushTlbInfo& info) {
     return {Property::kP1, cpu, info.mm, info.start,
             "the flush has returned, and the page-table change is still in the store buffer"};
@@ -213,6 +233,7 @@ class GuestPolicy {
   };
 
   Engine* engine_ = nullptr;
+  SenderKnowledge sender_;
   Guest& guest_;
   Truth& truth_;
   HypercallHost& host_;

@@ -23,8 +23,11 @@ struct Known {
 
 class MergeChecker {
  public:
-  MergeChecker(System& system, const Options& options, const Reduce& reduce)
-      : options_(options), system_(system), engine_(system, options.model), reduce_(reduce) {}
+  MergeChecker(System& system, const Options& options, const Reduce& reduce, Merging merging)
+      : options_(options),
+        system_(system),
+        engine_(system, options.model, merging),
+        reduce_(reduce) {}
 
   MergeCheck run(u64 most_states) {
     MergeCheck result;
@@ -98,8 +101,8 @@ class MergeChecker {
 }  // namespace
 
 MergeCheck check_merges(System& system, const Options& options, const Reduce& reduce,
-                        u64 most_states) {
-  return MergeChecker(system, options, reduce).run(most_states);
+                        u64 most_states, Merging merging) {
+  return MergeChecker(system, options, reduce, merging).run(most_states);
 }
 
 }  // namespace hvtlb::explore

@@ -25,6 +25,6 @@ struct MergeCheck {
 /// at the first difference, or after `most_states`, which bounds the memory: about a hundred bytes
 /// each. Uses of `options`: the memory model, `stop` and `progress`.
 MergeCheck check_merges(System& system, const Options& options, const Reduce& reduce,
-                        u64 most_states);
+                        u64 most_states, Merging merging = {});
 
 }  // namespace hvtlb::explore

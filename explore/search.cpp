@@ -14,7 +14,10 @@ constexpr u64 kStatesBetweenLooks = 4096;  // at the clock, the limits and the r
 class DepthFirst {
  public:
   DepthFirst(System& system, const Options& options, std::span<const std::vector<Action>> prefixes)
-      : options_(options), prefixes_(prefixes), system_(system), engine_(system, options.model) {}
+      : options_(options),
+        prefixes_(prefixes),
+        system_(system),
+        engine_(system, options.model, {.forgets = options.reduce}) {}
 
   Verdict run() {
     do {

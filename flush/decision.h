@@ -64,7 +64,8 @@ class DecisionPolicy {
   }
   void tables_freed(Cpu, const FlushTlbInfo&) {}
   void read_behind(Cpu, const char*) {}
-  void decided(Cpu, u64) {}
+  u64 asks(Cpu) { return 0; }
+  void answered(Cpu, u64, u64, Site = Site::here()) {}
   void flush_returned(Cpu, const FlushTlbInfo&) {}
 };
 

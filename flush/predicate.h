@@ -31,13 +31,18 @@ struct FlushPredicate {
 template <MemoryPolicy P>
 bool should_flush_tlb(Kernel<P>& k, Cpu self, Cpu cpu, const FlushPredicate& predicate) {
   const CpuTlbStateShared& shared = k.guest.cpu_tlbstate_shared[cpu];
+  const u64 asked = k.mem.asks(self);
+  bool answer = false;
   if (predicate.lazy_first) {
     const u64 is_lazy = k.mem.load(self, shared.is_lazy);
-    return predicate(k.mem.load(self, shared.loaded_mm), is_lazy);
+    answer = predicate(k.mem.load(self, shared.loaded_mm), is_lazy);
+  } else {
+    const u64 loaded_mm = k.mem.load(self, shared.loaded_mm);
+    answer = predicate(loaded_mm, k.mem.load(self, shared.is_lazy)) ||
+             (predicate.lazy_elsewhere && loaded_mm != predicate.mm);
   }
-  const u64 loaded_mm = k.mem.load(self, shared.loaded_mm);
-  return predicate(loaded_mm, k.mem.load(self, shared.is_lazy)) ||
-         (predicate.lazy_elsewhere && loaded_mm != predicate.mm);
+  k.mem.answered(self, asked, answer);
+  return answer;
 }
 
 /// `should_flush_tlb()` of the era: whether `cpu`, a member of the mask, must be reached by `info`.
@@ -64,10 +69,12 @@ bool reaches_whole_mask(Kernel<P>& k, Cpu self, const FlushTlbInfo& info) {
 /// a lock: two senders may both win.
 template <MemoryPolicy P>
 bool should_trim_cpumask(Kernel<P>& k, Cpu self, Mm& mm) {
+  const u64 asked = k.mem.asks(self);
   const u64 next_trim = k.mem.load(self, mm.next_trim_cpumask);
-  if (static_cast<std::int64_t>(next_trim - k.guest.jiffies) >= 0) return false;
-  k.mem.store(self, mm.next_trim_cpumask, k.guest.jiffies + k.guest.hz);
-  return true;
+  const bool trims = static_cast<std::int64_t>(next_trim - k.guest.jiffies) < 0;
+  k.mem.answered(self, asked, trims);
+  if (trims) k.mem.store(self, mm.next_trim_cpumask, k.guest.jiffies + k.guest.hz);
+  return trims;
 }
 
 }  // namespace hvtlb

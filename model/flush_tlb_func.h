@@ -12,9 +12,9 @@ void flush_tlb_local(Kernel<P>& k, Cpu cpu, const Mm& loaded_mm) {
   load_new_mm_cr3(k, cpu, loaded_mm, {k.guest.cpu_tlbstate[cpu].loaded_mm_asid, true});
 }
 
-/// `flush_tlb_func()`. REQUIRES: interrupts are off on `cpu`.
+/// What `flush_tlb_func()` does.
 template <MemoryPolicy P>
-void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
+void do_flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
   CpuTlbState& tlb = k.guest.cpu_tlbstate[cpu];
   CpuTlbStateShared& shared = k.guest.cpu_tlbstate_shared[cpu];
   const u64 loaded_id = k.mem.load(cpu, shared.loaded_mm);
@@ -69,6 +69,14 @@ void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
     flush_tlb_local(k, cpu, loaded_mm);
   }
   ctx.tlb_gen = mm_tlb_gen;
+}
+
+/// `flush_tlb_func()`. REQUIRES: interrupts are off on `cpu`.
+template <MemoryPolicy P>
+void flush_tlb_func(Kernel<P>& k, Cpu cpu, const FlushTlbInfo& f) {
+  const u64 asked = k.mem.asks(cpu);
+  do_flush_tlb_func(k, cpu, f);
+  k.mem.answered(cpu, asked, 0);
 }
 
 }  // namespace hvtlb

@@ -62,9 +62,10 @@ struct Site {
 /// generation was just incremented), `flush_targets` (the targets are about to be chosen from the
 /// live mask), `flush_local` (this CPU flushes for itself, no other takes part),
 /// `flush_sent_natively` (the set that the native path reaches), `tables_freed` (before the flush
-/// that should come first, zoo Z19), `read_behind` (an array is read behind its end, zoo Z12),
-/// `decided` (the routine goes on in this way, whatever becomes of the words by which it decided)
-/// and `flush_returned`.
+/// that should come first, zoo Z19), `read_behind` (an array is read behind its end, zoo Z12) and
+/// `flush_returned`. And what a routine makes of what it reads: of all that it has read since
+/// `asks`, what it does from here on depends on the value given to `answered` alone, whatever
+/// becomes of the words by which it decided; `answered` takes what `asks` gave.
 template <class P>
 concept MemoryPolicy = requires(P mem, Cpu cpu, u64& word, const u64& const_word, u64 value,
                                 const FlushTlbInfo& info, const CpuMask& targets,
@@ -92,7 +93,8 @@ concept MemoryPolicy = requires(P mem, Cpu cpu, u64& word, const u64& const_word
   { mem.flush_sent_natively(cpu, targets, info) } -> std::same_as<void>;
   { mem.tables_freed(cpu, info) } -> std::same_as<void>;
   { mem.read_behind(cpu, "array") } -> std::same_as<void>;
-  { mem.decided(cpu, value) } -> std::same_as<void>;
+  { mem.asks(cpu) } -> std::same_as<u64>;
+  { mem.answered(cpu, value, value) } -> std::same_as<void>;
   { mem.flush_returned(cpu, info) } -> std::same_as<void>;
 };
 

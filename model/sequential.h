@@ -125,7 +125,8 @@ class SequentialPolicy {
     truth_.tables_freed(info.mm, info.new_tlb_gen);
   }
   void read_behind(Cpu cpu, const char* array) { report(read_behind_of(cpu, array)); }
-  void decided(Cpu, u64) {}
+  u64 asks(Cpu) { return 0; }
+  void answered(Cpu, u64, u64, Site = Site::here()) {}
   void flush_returned(Cpu cpu, const FlushTlbInfo& info);
   /// Everything that the batch holds of this mm is flushed by now, or has to be.
   void pending_returned(MmId mm);

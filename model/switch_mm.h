@@ -77,6 +77,7 @@ void switch_mm_irqs_off(Kernel<P>& k, Cpu cpu, MmId next_id) {
   CpuTlbState& tlb = k.guest.cpu_tlbstate[cpu];
   CpuTlbStateShared& shared = k.guest.cpu_tlbstate_shared[cpu];
   Mm& next = k.guest.mm(next_id);
+  const u64 asked = k.mem.asks(cpu);
   const u64 prev_id = k.mem.load(cpu, shared.loaded_mm);
   const u64 prev_asid = tlb.loaded_mm_asid;
   const bool was_lazy = k.mem.load(cpu, shared.is_lazy) != 0;
@@ -132,7 +133,7 @@ void switch_mm_irqs_off(Kernel<P>& k, Cpu cpu, MmId next_id) {
     if (!early_marker) k.mem.store(cpu, shared.loaded_mm, kLoadedMmSwitching);
   }
 
-  k.mem.decided(cpu, ns.asid << 1 | u64{ns.need_flush});
+  k.mem.answered(cpu, asked, ns.asid << 1 | u64{ns.need_flush});
   if (ns.need_flush) tlb.ctxs[ns.asid] = {next.ctx_id, next_tlb_gen};
   load_new_mm_cr3(k, cpu, next, ns);
   // CR3 is written before loaded_mm says so.
@@ -144,11 +145,13 @@ void switch_mm_irqs_off(Kernel<P>& k, Cpu cpu, MmId next_id) {
 /// `switch_mm()`, and `active_mm` where the era's handler asks it.
 template <MemoryPolicy P>
 void switch_mm(Kernel<P>& k, Cpu cpu, MmId next_id) {
+  const u64 asked = k.mem.asks(cpu);
   u64& active_mm = k.guest.cpu_tlbstate[cpu].active_mm;
   if (k.rules.active_mm == ActiveMm::kChangedBeforeMm) k.mem.store(cpu, active_mm, next_id);
   IrqsOff irqs_off(k.mem, cpu);
   if (k.rules.active_mm == ActiveMm::kChangedWithMm) k.mem.store(cpu, active_mm, next_id);
   switch_mm_irqs_off(k, cpu, next_id);
+  k.mem.answered(cpu, asked, 0);
 }
 
 /// A kernel thread, idle, or an exiting task borrows the loaded mm; the mask bit stays.

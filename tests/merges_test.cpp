@@ -17,11 +17,15 @@ u64 everything(const Engine&, u64 enabled) {
 }
 
 void expect_alike(const Litmus& litmus, MemoryModel model, u64 most_states) {
-  GuestSystem system(litmus);
-  Options options;
-  options.model = model;
-  const MergeCheck found = check_merges(system, options, everything, most_states);
-  EXPECT_FALSE(found.wrong) << litmus.name << ", " << found.states << " states";
+  for (const bool forgets : {false, true}) {
+    GuestSystem system(litmus);
+    Options options;
+    options.model = model;
+    const MergeCheck found =
+        check_merges(system, options, everything, most_states, {.forgets = forgets});
+    EXPECT_FALSE(found.wrong) << litmus.name << ", " << found.states << " states"
+                              << (forgets ? ", senders forget" : "");
+  }
 }
 
 TEST(Merges, StatesOfTheCatalogueGoOnAlike) {

@@ -90,7 +90,8 @@ class TracePolicy {
   void flush_sent_natively(Cpu, const CpuMask&, const FlushTlbInfo&) {}
   void tables_freed(Cpu, const FlushTlbInfo&) { step("tables freed"); }
   void read_behind(Cpu, const char* array) { step(fmt::format("behind {}", array)); }
-  void decided(Cpu, u64) {}
+  u64 asks(Cpu) { return 0; }
+  void answered(Cpu, u64, u64, Site = Site::here()) {}
   void flush_returned(Cpu, const FlushTlbInfo&) { step("returned"); }
 
  private:
