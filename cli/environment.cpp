@@ -142,7 +142,7 @@ void check(const EnvironmentCase& which, MemoryModel model, const EnvironmentArg
       check_environment_merges(system, options_of(arguments, model), arguments.check_merges);
   fmt::print("{} {} states, {} merges: {}\n", head_of(which, model), found.states, found.merges,
              found.wrong       ? "DIFFERENT states are taken for one"
-             : found.exhausted ? "all are bisimilar"
+             : found.exhausted ? "all go on alike"
                                : "no difference so far");
   std::fflush(stdout);
   outcome.bounded |= !found.exhausted && !found.wrong;
@@ -198,7 +198,7 @@ Command make_environment(CLI::App& app) {
   CLI::Option* json =
       sub->add_flag("--json", options->json, "one JSON object (docs/schema/environment.json)");
   sub->add_option("--check-merges", options->check_merges,
-                  "instead: compare all states that are taken for one, of so many states")
+                  "instead: compare all states that are taken for one, of at most so many")
       ->check(CLI::Range(u64{1}, u64{1} << 32))
       ->excludes(json);
   sub->add_option("--memory-limit", options->memory_limit_mib,

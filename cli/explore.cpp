@@ -28,6 +28,7 @@ struct ExploreArguments {
   std::string memory;              ///< empty: both
   std::string shard;               ///< `2/8`; empty: everything
   bool no_reduction = false;
+  bool no_symmetry = false;
   bool steps = false;
   bool json = false;
   bool list = false;
@@ -83,6 +84,7 @@ ShardVerdict search(const LitmusInput& litmus, MemoryModel model, std::optional<
   Options options;
   options.model = model;
   options.reduce = !arguments.no_reduction;
+  options.symmetry = !arguments.no_symmetry;
   options.most_bytes = arguments.memory_limit_mib << 20;
   options.stop = &interrupted();
   options.progress = [&](const Statistics& seen) {
@@ -116,8 +118,13 @@ void print_result(const Searched& searched) {
 
 void explore_one(const LitmusInput& litmus, MemoryModel model, std::optional<Shard> shard,
                  const ExploreArguments& arguments, Outcome& outcome, Json& results) {
-  Searched searched{
-      litmus, model, !arguments.no_reduction, shard, search(litmus, model, shard, arguments), {}};
+  Searched searched{litmus,
+                    model,
+                    !arguments.no_reduction,
+                    !arguments.no_symmetry,
+                    shard,
+                    search(litmus, model, shard, arguments),
+                    {}};
   const Verdict& verdict = searched.result.verdict;
   outcome.unexpected |= !is_bounded(verdict) && !as_expected(searched);
   outcome.bounded |= is_bounded(verdict);
@@ -201,6 +208,8 @@ Command make_explore(CLI::App& app) {
   sub->add_option("--memory", options->memory, "one memory model only (default: both)")
       ->check(CLI::IsMember({"sc", "tso"}));
   sub->add_flag("--no-reduction", options->no_reduction, "without partial-order reduction");
+  sub->add_flag("--no-symmetry", options->no_symmetry,
+                "CPUs with equal programs do not stand for each other");
   sub->add_option("--memory-limit", options->memory_limit_mib,
                   "MiB for remembered states (default 2048)")
       ->check(CLI::Range(u64{1}, u64{1} << 20));

@@ -88,6 +88,7 @@ Json result_json(const Searched& searched) {
               {"source", searched.litmus.source},
               {"memory", name_of(searched.model)},
               {"reduced", searched.reduced},
+              {"symmetric", searched.symmetric},
               {"era", file.era},
               {"set", file.set},
               {"verdict", verdict_word(verdict)},

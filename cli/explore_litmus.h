@@ -32,6 +32,7 @@ struct Searched {
   const LitmusInput& litmus;
   explore::MemoryModel model;
   bool reduced;
+  bool symmetric;
   std::optional<explore::Shard> shard;
   explore::ShardVerdict result;
   std::optional<Counterexample> counterexample;

@@ -26,6 +26,7 @@ struct Part {
   LitmusInput litmus;
   MemoryModel model;
   bool reduced;
+  bool symmetric;
   u64 index, of, frontier;
   std::string verdict;
   std::string property;
@@ -39,6 +40,7 @@ struct Subject {
   std::string source;
   MemoryModel model;
   bool reduced;
+  bool symmetric;
   u64 of;
   auto operator<=>(const Subject&) const = default;
 };
@@ -52,6 +54,7 @@ Part read_part(const Json& result, const std::string& path) {
             std::move(litmus),
             memory_model_in(fields),
             fields.flag("reduced"),
+            fields.flag("symmetric"),
             0,
             0,
             0,
@@ -168,13 +171,15 @@ std::vector<Whole> read_wholes(const std::vector<std::string>& paths) {
       for (std::size_t at = 0; at < results.size(); ++at)
         reading_at(fmt::format("results[{}]", at), [&] {
           Part part = read_part(results[at], path);
-          const Subject subject{part.litmus.source, part.model, part.reduced, part.of};
+          const Subject subject{part.litmus.source, part.model, part.reduced, part.symmetric,
+                                part.of};
           const auto [found, fresh] = place.emplace(subject, wholes.size());
           if (fresh && path != paths.front())
-            throw LineError{fmt::format("found '{}' ({}{}, {} shards), which {} does not hold",
+            throw LineError{fmt::format("found '{}' ({}{}{}, {} shards), which {} does not hold",
                                         escaped_text(part.litmus.file.litmus.name),
                                         name_of(part.model), part.reduced ? "" : ", no reduction",
-                                        part.of, shown_path(paths.front()))};
+                                        part.symmetric ? "" : ", no symmetry", part.of,
+                                        shown_path(paths.front()))};
           if (fresh) wholes.emplace_back();
           wholes[found->second].parts.push_back(std::move(part));
         });
@@ -207,6 +212,7 @@ Json whole_json(const Whole& whole) {
               {"source", whole.parts.front().litmus.source},
               {"memory", name_of(whole.model())},
               {"reduced", whole.parts.front().reduced},
+              {"symmetric", whole.parts.front().symmetric},
               {"verdict", whole.verdict()},
               {"as_expected", whole.as_expected()},
               {"executions", whole.sum(&Part::executions)},

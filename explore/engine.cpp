@@ -7,9 +7,6 @@
 namespace hvtlb::explore {
 namespace {
 
-/// A history of nothing: not 0, which 0 mixed in would leave as it is.
-constexpr u64 kKnowsNothing = 0x5851f42d4c957f2d;
-
 u64 mixed(u64 history, u64 value) {
   history = (history ^ value) * 0x9e3779b97f4a7c15;
   return history ^ history >> 29;
@@ -48,6 +45,7 @@ std::unique_ptr<Fiber> take_fiber() {
 Engine::Engine(System& system, MemoryModel model, Merging merging)
     : system_(system),
       merging_(merging),
+      symmetry_(merging.symmetry ? system.symmetry() : nullptr),
       memory_(model, system.nr_cpus()),
       nr_cpus_(system.nr_cpus()) {
   assert(nr_cpus_ >= 1 && nr_cpus_ <= kMaxExploredCpus);
@@ -69,7 +67,7 @@ void Engine::reset() {
   system_.reset();
   for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) {
     CpuState& state = cpus_[cpu];
-    state.history[0] = state.history[1] = kKnowsNothing;
+    state.history[0] = state.history[1] = {};
     state.handling = state.ended = state.returns_early = false;
     state.line_before = 0;
     state.outcome = state.irqs_off = state.ipis_from = state.unanswered = state.effects =
@@ -160,7 +158,7 @@ void Engine::perform(Action action) {
 }
 
 void Engine::begin_step(Cpu cpu, const CpuStep& step) {
-  history(cpu) = mixed(history(cpu), static_cast<u64>(step.site.line));
+  note(cpu, static_cast<u64>(step.site.line));
   if (cpus_[cpu].handling) return;
   cpus_[cpu].between_operations = false;
   if (step.site.line != 0) cpus_[cpu].line_before = step.site.line;
@@ -187,7 +185,7 @@ void Engine::begin_handler(Cpu cpu, Cpu sender) {
   state.ipis_from &= ~(1u << sender);
   state.handles_for = sender;
   state.handling = true;
-  state.history[1] = kKnowsNothing;
+  state.history[1] = {};
   ++state.irqs_off;
   state.fibers[1]->start([this, cpu, sender] {
     if (sender == cpu || sender >= nr_cpus_)
@@ -219,28 +217,47 @@ u32 Engine::settled() const {
   return cpus;
 }
 
-StateHash Engine::hash() const {
+CanonicalState Engine::canonical() const {
+  CanonicalState best{hash_in({}, true), {}};
+  if (symmetry_ == nullptr || symmetry_->orders().empty() || !symmetry_->holds_from_here())
+    return best;
+  for (const CpuOrder& order : symmetry_->orders())
+    if (const StateHash hash = hash_in(order, true); hash < best.hash) best = {hash, order};
+  return best;
+}
+
+StateHash Engine::hash_in(const CpuOrder& order, bool merged) const {
   state_.clear();
-  for (Cpu cpu = 0; cpu < nr_cpus_; ++cpu) {
+  for (const Cpu cpu : order.all().first(nr_cpus_)) {
     const CpuState& state = cpus_[cpu];
-    const std::optional<u64> known = system_.knowledge_of(cpu);
-    state_.push_back(known ? *known : state.history[0]);
-    if (state.handling) state_.push_back(state.history[1]);
+    const std::optional<u64> known = merged ? system_.knowledge_of(cpu) : std::nullopt;
+    state_.push_back(known ? *known : state.history[0].of(merged));
+    if (state.handling) state_.push_back(state.history[1].of(merged));
     if (system_.reads_unnoted()) {
       const int before = state.next[0].site.line == 0 ? state.line_before : 0;
       if (!state.ended) state_.push_back(place_of(state.next[0], before));
       if (state.handling) state_.push_back(place_of(state.next[1], 0));
     }
-    state_.push_back(u64{state.handling} | u64{state.ended} << 1 | u64{state.handles_for} << 2 |
-                     u64{state.irqs_off} << 8 | u64{state.ipis_from} << 16 |
-                     u64{state.unanswered} << 24 | u64{state.effects} << 32 |
+    const Cpu handles_for = state.handling ? order.name_of(state.handles_for) : 0;
+    state_.push_back(u64{state.handling} | u64{state.ended} << 1 | u64{handles_for} << 2 |
+                     u64{state.irqs_off} << 8 | order.names_of(state.ipis_from) << 16 |
+                     order.names_of(state.unanswered) << 24 | order.names_of(state.effects) << 32 |
                      u64{memory_.buffer(cpu).size()} << 40);
     for (const BufferedStore& store : memory_.buffer(cpu)) {
-      state_.push_back(reinterpret_cast<u64>(store.word) ^ u64{store.note} << 48);
-      state_.push_back(store.value);
+      const u64* word = store.word;
+      u64 value = store.value;
+      if (symmetry_ != nullptr) {
+        value = symmetry_->renamed(order, word, value);
+        word = symmetry_->renamed(order, word);
+      }
+      state_.push_back(reinterpret_cast<u64>(word) ^ u64{store.note} << 48);
+      state_.push_back(value);
     }
   }
-  system_.append_state(state_);
+  if (symmetry_ != nullptr)
+    symmetry_->append_state_in(order, state_);
+  else
+    system_.append_state(state_);
   const XXH128_hash_t hash = XXH3_128bits(state_.data(), state_.size() * sizeof(u64));
   return {hash.low64, hash.high64};
 }
@@ -264,7 +281,7 @@ void Engine::take(Cpu cpu, const CpuStep& step) {
 u64 Engine::load(Cpu cpu, const u64& word, Site site) {
   take(cpu, {.kind = StepKind::kLoad, .word = &word, .site = site});
   const u64 value = memory_.load(cpu, word);
-  history(cpu) = mixed(history(cpu), value);
+  note(cpu, value);
   return value;
 }
 
@@ -275,11 +292,16 @@ u32 Engine::choose(Cpu cpu, const CpuStep& step) {
 }
 
 void Engine::note(Cpu cpu, u64 value) {
-  history(cpu) = mixed(history(cpu), value);
+  History& history = cpus_[cpu].history[cpus_[cpu].handling];
+  history.counts = mixed(history.counts, value);
+  history.all = mixed(history.all, value);
 }
 
 void Engine::knows_since(Cpu cpu, u64 before, u64 here, u64 value) {
-  history(cpu) = mixed(mixed(merging_.forgets ? before : history(cpu), here), value);
+  note(cpu, here);
+  note(cpu, value);
+  if (merging_.forgets)
+    cpus_[cpu].history[cpus_[cpu].handling].counts = mixed(mixed(before, here), value);
 }
 
 void Engine::store(Cpu cpu, u64& word, u64 value, Site site, u32 note) {
@@ -293,7 +315,7 @@ void Engine::store(Cpu cpu, u64& word, u64 value, Site site, u32 note) {
 u64 Engine::locked(Cpu cpu, u64& word, RmwOp op, u64 value, Site site) {
   take(cpu, {.kind = StepKind::kLocked, .word = &word, .value = value, .op = op, .site = site});
   const u64 before = SharedMemory::locked(word, op, value);
-  history(cpu) = mixed(history(cpu), before);
+  note(cpu, before);
   return before;
 }
 
@@ -305,14 +327,14 @@ u64 Engine::cmpxchg(Cpu cpu, u64& word, u64 expected, u64 value, Site site) {
              .site = site});
   const u64 before = word;
   if (before == expected) word = value;
-  history(cpu) = mixed(history(cpu), before);
+  note(cpu, before);
   return before;
 }
 
 u64 Engine::wait_while(Cpu cpu, const u64& word, u64 value, Site site) {
   take(cpu, {.kind = StepKind::kWaitWhile, .word = &word, .expected = value, .site = site});
   const u64 read = memory_.load(cpu, word);
-  history(cpu) = mixed(history(cpu), read);
+  note(cpu, read);
   return read;
 }
 
@@ -330,21 +352,23 @@ void Engine::irqs_on(Cpu cpu, Site site) {
   --cpus_[cpu].irqs_off;
 }
 
-void Engine::run_on(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site) {
+void Engine::send_ipis(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site) {
   const u32 remote = targets & ~(1u << self);
-  if (remote != 0) {
-    step(self, StepKind::kSendIpis, site, remote);
-    if (!leaving_) {
-      cpus_[self].handler = handler;
-      cpus_[self].unanswered = remote & explored();
-      for_each_member(remote & explored(), [&](Cpu cpu) { cpus_[cpu].ipis_from |= 1u << self; });
-    }
-  }
+  if (remote == 0) return;
+  step(self, StepKind::kSendIpis, site, remote);
+  if (leaving_) return;
+  cpus_[self].handler = handler;
+  cpus_[self].unanswered = remote & explored();
+  for_each_member(remote & explored(), [&](Cpu cpu) { cpus_[cpu].ipis_from |= 1u << self; });
+}
+
+void Engine::await_ipis(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site) {
   if ((targets >> self & 1) != 0) {
     irqs_off(self, site);
     handler(self);
     irqs_on(self, site);
   }
+  const u32 remote = targets & ~(1u << self);
   if (remote != 0) step(self, StepKind::kAwaitIpis, site, remote);
 }
 
@@ -361,7 +385,8 @@ void Engine::begin_effects(Cpu caller, u32 targets) {
 
 void Engine::forget(Cpu cpu, u64 value) {
   cpus_[cpu].between_operations = true;
-  history(cpu) = mixed(kKnowsNothing, value);
+  cpus_[cpu].history[cpus_[cpu].handling] = {};
+  note(cpu, value);
 }
 
 }  // namespace hvtlb::explore

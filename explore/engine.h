@@ -8,9 +8,11 @@
 #include <span>
 #include <vector>
 
+#include "explore/cpu_order.h"
 #include "explore/fiber.h"
 #include "explore/memory_model.h"
 #include "explore/step.h"
+#include "explore/symmetry.h"
 #include "explore/system.h"
 
 namespace hvtlb::explore {
@@ -19,12 +21,19 @@ namespace hvtlb::explore {
 struct StateHash {
   u64 low = 0;
   u64 high = 0;
-  bool operator==(const StateHash&) const = default;
+  auto operator<=>(const StateHash&) const = default;
+};
+
+/// A state under the names of its CPUs that stand for all others that make no difference.
+struct CanonicalState {
+  StateHash hash;
+  CpuOrder order;
 };
 
 /// Which states count as one beyond those that are equal in every word.
 struct Merging {
-  bool forgets = false;  ///< what a routine has read and will not look at again makes no difference
+  bool forgets = false;   ///< what a routine has read and will not look at again does not count
+  bool symmetry = false;  ///< nor does which CPU is which, where that makes no difference
 };
 
 class Engine {
@@ -58,7 +67,12 @@ class Engine {
   bool has_irqs_off(Cpu cpu) const { return cpus_[cpu].irqs_off != 0; }
   const SharedMemory& memory() const { return memory_; }
   u32 settled() const;
-  StateHash hash() const;
+  StateHash hash() const { return canonical().hash; }
+  CanonicalState canonical() const;
+  /// Of the state with everything that routines have read, CPUs as they are.
+  StateHash unmerged_hash() const { return hash_in({}, false); }
+  /// Of the system, if it counts.
+  const Symmetry* symmetry() const { return symmetry_; }
 
   // For programs, inside their fibers
   u64 load(Cpu cpu, const u64& word, Site site);
@@ -68,7 +82,7 @@ class Engine {
   /// What the routine does from here on depends on `value`.
   void note(Cpu cpu, u64 value);
   /// What the routine has read so far, as one number.
-  u64 knowledge(Cpu cpu) const { return cpus_[cpu].history[cpus_[cpu].handling]; }
+  u64 knowledge(Cpu cpu) const { return cpus_[cpu].history[cpus_[cpu].handling].counts; }
   /// Of all that the routine has read since its knowledge was `before`, what it does from here on
   /// depends on `value` alone; `here` differs from every line and every other place of its kind.
   void knows_since(Cpu cpu, u64 before, u64 here, u64 value);
@@ -81,8 +95,10 @@ class Engine {
   void step(Cpu cpu, StepKind kind, Site site, u64 value = 0);
   void irqs_off(Cpu cpu, Site site);
   void irqs_on(Cpu cpu, Site site);
-  /// Asks every CPU of `targets` to run `handler` and waits for `self`'s own part and for theirs.
-  void run_on(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site);
+  /// Asks every CPU of `targets` to run `handler`, and then does `self`'s own part and waits for
+  /// theirs.
+  void send_ipis(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site);
+  void await_ipis(Cpu self, u32 targets, const std::function<void(Cpu)>& handler, Site site);
   /// Waits until the call has taken effect on every CPU of `targets`; with `early`, not at all.
   void await_host(Cpu caller, u32 targets, bool early, Site site);
   /// What this CPU has asked for takes effect on every CPU of `targets` at some moment.
@@ -94,10 +110,17 @@ class Engine {
   bool leaving() const { return leaving_; }
 
  private:
+  /// What a routine has read since it knew nothing, as numbers: as far as it counts, and all of it.
+  struct History {
+    u64 counts = 0x5851f42d4c957f2d;  // not 0, which 0 mixed in would leave as it is
+    u64 all = counts;
+    u64 of(bool merged) const { return merged ? counts : all; }
+  };
+
   struct CpuState {
     std::unique_ptr<Fiber> fibers[2];  // the program's, the handler's
     CpuStep next[2];
-    u64 history[2];   // of what the routine has read since it knew nothing
+    History history[2];
     int line_before;  // where the last step of the program stands
     bool handling;
     bool between_operations;
@@ -121,18 +144,19 @@ class Engine {
   void end_handler(Cpu cpu);
   bool can_run(Cpu cpu) const;
   bool others_rest(Cpu cpu) const;
+  StateHash hash_in(const CpuOrder& order, bool merged) const;
   void leave();
   u32 explored() const { return (1u << nr_cpus_) - 1; }
-  u64& history(Cpu cpu) { return cpus_[cpu].history[cpus_[cpu].handling]; }
 
   System& system_;
   const Merging merging_;
+  const Symmetry* const symmetry_;
   SharedMemory memory_;
   u32 nr_cpus_;
   std::array<CpuState, kMaxExploredCpus> cpus_{};
   bool leaving_ = false;
   std::span<const Action> script_;  // what is still to be replayed
-  mutable std::vector<u64> state_;  // scratch of hash()
+  mutable std::vector<u64> state_;  // scratch of hash_in()
 };
 
 }  // namespace hvtlb::explore

@@ -61,7 +61,8 @@ Verdict explore_environment(EnvironmentSystem& system, const Options& options) {
 
 MergeCheck check_environment_merges(EnvironmentSystem& system, const Options& options,
                                     u64 most_states) {
-  return check_merges(system, options, reduction_of(system, options), most_states);
+  constexpr u32 kRandomWalks = 100;
+  return check_merges(system, options, reduction_of(system, options), {most_states, kRandomWalks});
 }
 
 std::string_view name_of(FlushShape flush) {

@@ -41,6 +41,8 @@ class GuestPolicy {
     newest_[cpu] = {};
     sender_.keeps_all(cpu);
   }
+  /// Whether its operation has yet to look for CPUs to reach, if it does.
+  bool still_chooses(Cpu cpu) const { return sender_.still_chooses(cpu); }
   /// What the steps themselves have shown to be wrong.
   const std::optional<Violation>& broken() const { return broken_; }
 
@@ -102,8 +104,9 @@ class GuestPolicy {
         if (const u32 target = guest_.cpu_of_vp(vp); target != kVpInvalid) targets |= 1u << target;
     targets &= judged_cpus;
     if (!engine_->leaving()) calls_reach_[cpu] = targets;
+    sender_.called(cpu, effect);
     engine_->await_host(cpu, targets, host_returns_early, site);
-    sender_.called(cpu, effect.result);
+    sender_.done(cpu, effect.result);
     return effect.result;
   }
   void invlpgb(Cpu cpu, const Invlpgb& what, Site site = Site::here()) {
@@ -148,8 +151,10 @@ class GuestPolicy {
       handler(cpu);
       --guest_.cpu_tlbstate[cpu].irqs_off;
     };
-    engine_->run_on(self, cpus, with_irqs_off, site);
-    sender_.sent(self);
+    engine_->send_ipis(self, cpus, with_irqs_off, site);
+    sender_.sent(self, cpus);
+    engine_->await_ipis(self, cpus, with_irqs_off, site);
+    sender_.done(self);
   }
 
   // Trace points
@@ -166,7 +171,7 @@ class GuestPolicy {
   void flush_targets(Cpu cpu, std::span<const u64>, const FlushTlbInfo& info) {
     sender_.chooses(cpu, info.trim_cpumask);
   }
-  void flush_local(Cpu, const FlushTlbInfo&) {}
+  void flush_local(Cpu cpu, const FlushTlbInfo&) { sender_.chose_itself(cpu); }
   void flush_sent_natively(Cpu cpu, const CpuMask& targets, const FlushTlbInfo& info) {
     sender_.chose(cpu, targets, info.trim_cpumask);
   }
@@ -209,10 +214,11 @@ class GuestPolicy {
     for (const Request& each : relied_[cpu]) truth_.flush_returned(each.mm, each.tlb_gen);
     relied_[cpu].clear();
   }
-  void append_state(std::vector<u64>& state) const {
-    for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu)
-      state.push_back(calls_reach_[cpu] | u64{broadcasts_reach_[cpu]} << 8);
-    for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu)
+  void append_state(std::vector<u64>& state, const CpuOrder& order = {}) const {
+    for (const Cpu cpu : order.all().first(guest_.nr_cpus))
+      state.push_back(order.names_of(calls_reach_[cpu]) | order.names_of(broadcasts_reach_[cpu])
+                                                              << 8);
+    for (const Cpu cpu : order.all().first(guest_.nr_cpus))
       for (const auto* requests : {&pending_[cpu], &relied_[cpu]}) {
         state.push_back(requests->size());
         for (const Request& each : *requests) state.insert(state.end(), {each.mm, each.tlb_gen});

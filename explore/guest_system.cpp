@@ -77,6 +77,7 @@ GuestSystem::GuestSystem(const Litmus& litmus)
     names_[&guest_.cpu_tlbstate[cpu].seen_asid] = fmt::format("cpu{}.loaded_mm_asid", cpu);
     for (u64& entry : page_table_[cpu]) names_[&entry] = "the page table";
   }
+  find_orders();
   names_[guest_.cpu_online_mask.data()] = "cpu_online_mask";
   names_[&guest_.global_asid_lock] = "global_asid_lock";
   names_[&guest_.last_global_asid] = "last_global_asid";
@@ -112,15 +113,20 @@ void GuestSystem::reset() {
 void GuestSystem::run(Cpu cpu) {
   const std::vector<Op>& program = litmus_.programs[cpu];
   for (std::size_t at = 0; at < program.size(); ++at) {
-    // What a call left in the input page is all that a routine leaves behind it.
-    const std::span<const u64> page = guest_.left_in_input_page(cpu);
-    const bool counts = !page.empty() && !engine_->leaving();
-    engine_->forget(cpu, at + (counts ? XXH3_64bits(page.data(), page.size_bytes()) : 0));
+    engine_->forget(cpu, at + left_behind(cpu, at));
     operation_[cpu] = at;
     policy_.begin_operation(cpu);
     perform(cpu, program[at], note_of(at));
   }
+  operation_[cpu] = program.size();
   engine_->forget(cpu, program.size());
+}
+
+/// What a call left in the input page is all that a routine leaves behind it, for the next call.
+u64 GuestSystem::left_behind(Cpu cpu, std::size_t at) const {
+  const std::span<const u64> page = guest_.left_in_input_page(cpu);
+  if (page.empty() || engine_->leaving() || treat_cpus_alike(ahead_of(cpu, at))) return 0;
+  return XXH3_64bits(page.data(), page.size_bytes());
 }
 
 void GuestSystem::change_page_table(Cpu cpu, u32 note) {
@@ -219,8 +225,12 @@ std::optional<Violation> GuestSystem::check(u32 settled) const {
   return std::nullopt;
 }
 
-void GuestSystem::append_state(std::vector<u64>& state) const {
-  for (Cpu cpu = 0; cpu < guest_.nr_cpus; ++cpu) {
+void GuestSystem::append_state_in(const CpuOrder& order, std::vector<u64>& state) const {
+  const std::span<const Cpu> cpus = order.all().first(guest_.nr_cpus);
+  const auto append_mask = [&](std::span<const u64> mask) {  // at most 64 CPUs: one word, or none
+    for (const u64 word : mask) state.push_back(order.names_of(word));
+  };
+  for (const Cpu cpu : cpus) {
     const CpuTlbStateShared& shared = guest_.cpu_tlbstate_shared[cpu];
     const CpuTlbState& tlb = guest_.cpu_tlbstate[cpu];
     state.insert(state.end(),
@@ -230,18 +240,21 @@ void GuestSystem::append_state(std::vector<u64>& state) const {
     for (const TlbContext& ctx : tlb.ctxs) state.insert(state.end(), {ctx.ctx_id, ctx.tlb_gen});
     state.push_back(used_before_[cpu]);
     state.push_back(batches_[cpu].flush_required);
-    for (const u64 word : batches_[cpu].cpumask) state.push_back(word);
+    append_mask(batches_[cpu].cpumask);
+    // Until its targets are chosen a routine's own knowledge has it.
+    const bool chosen = !policy_.still_chooses(cpu);
+    state.push_back(chosen ? left_behind(cpu, operation_[cpu] + 1) : 0);
   }
   for (MmId id = 0; id < guest_.nr_mm_slots(); ++id) {
     const Mm& mm = guest_.mm(id);
     state.insert(state.end(), {mm.tlb_gen, mm.next_trim_cpumask, mm.global_asid, mm.asid_transition,
                                mm.lam_cr3_mask, mm.tlb_flush_batched, u64{mm.temporary}});
-    for (const u64 word : mm.cpumask) state.push_back(word);
+    append_mask(mm.cpumask);
   }
-  for (const u64 word : guest_.cpu_online_mask) state.push_back(word);
+  append_mask(guest_.cpu_online_mask);
   state.insert(state.end(), {guest_.global_asid_lock, guest_.last_global_asid});
-  truth_.append_state(state);
-  policy_.append_state(state);
+  truth_.append_state(state, cpus);
+  policy_.append_state(state, order);
 }
 
 std::string GuestSystem::name_of_mm(u64 id) const {

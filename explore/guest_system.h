@@ -1,6 +1,7 @@
 // The guest of a litmus, to be explored: the model's own routines on the exploring policy.
 #pragma once
 
+#include <algorithm>
 #include <map>
 
 #include "explore/guest_policy.h"
@@ -10,7 +11,7 @@
 
 namespace hvtlb::explore {
 
-class GuestSystem final : public System {
+class GuestSystem final : public System, private Symmetry {
  public:
   /// REQUIRES: the operations of `before` are accepted, those of the programs are explorable.
   explicit GuestSystem(const Litmus& litmus);
@@ -25,7 +26,8 @@ class GuestSystem final : public System {
   std::string effect_text(Cpu cpu, Cpu caller) const override {
     return policy_.effect_text(cpu, caller);
   }
-  void append_state(std::vector<u64>& state) const override;
+  const Symmetry* symmetry() const override { return this; }
+  void append_state(std::vector<u64>& state) const override { append_state_in({}, state); }
   std::optional<Violation> check(u32 settled) const override;
   std::string name_of(const u64* word) const override;
   std::string show(const u64* word, u64 value) const override;
@@ -35,7 +37,21 @@ class GuestSystem final : public System {
   void note_events() { policy_.events = &events_; }
 
  private:
+  // Symmetry: of CPUs with equal programs, when all that is left of these treats all CPUs alike
+  std::span<const CpuOrder> orders() const override { return orders_; }
+  bool holds_from_here() const override;
+  void append_state_in(const CpuOrder& order, std::vector<u64>& state) const override;
+  const u64* renamed(const CpuOrder& order, const u64* word) const override;
+  u64 renamed(const CpuOrder& order, const u64* word, u64 value) const override;
+  void find_orders();
+
   void perform(Cpu cpu, const Op& op, u32 note);
+  /// What is left of its program from the operation `at` on.
+  std::span<const Op> ahead_of(Cpu cpu, std::size_t at) const {
+    const std::vector<Op>& program = litmus_.programs[cpu];
+    return std::span(program).subspan(std::min(at, program.size()));
+  }
+  u64 left_behind(Cpu cpu, std::size_t at) const;
   void change_page_table(Cpu cpu, u32 note);
   std::string name_of_mm(u64 id) const;
 
@@ -54,6 +70,7 @@ class GuestSystem final : public System {
   std::vector<MmId> used_before_;             // by CPU: whom it uses again after a temporary mm
   std::vector<std::size_t> operation_;        // by CPU: where its program stands
   std::vector<std::vector<u64>> page_table_;  // by CPU and operation: the entry that it changes
+  std::vector<CpuOrder> orders_;
   std::map<const u64*, std::string> names_;
   std::map<const u64*, bool> holds_mm_;
   std::string events_;

@@ -2,6 +2,7 @@
 // every interleaving is looked at.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,9 @@ struct Litmus {
 /// Whether programs may hold the operation: time, mms that come or go, and CPUs that come or go are
 /// for `before`.
 bool explorable(OpKind kind);
+
+/// Whether all that these do with other CPUs they do with all of them alike, in no order: they do
+/// not go through a mask from the first CPU to the last.
+bool treat_cpus_alike(std::span<const Op> ops);
 
 }  // namespace hvtlb::explore

@@ -42,7 +42,17 @@ void Reduction::performing(const Engine& engine, Action action) {
   if (step.kind != StepKind::kStore && step.kind != StepKind::kLocked &&
       step.kind != StepKind::kCmpXchg)
     return;
-  Word& word = words_[step.word];
+  writes(cpu, step.word);
+  // States that are left out for one that is like them, with CPUs exchanged, write the same words
+  // with CPUs exchanged.
+  const Symmetry* const symmetry = engine.symmetry();
+  if (symmetry == nullptr) return;
+  for (const CpuOrder& order : symmetry->orders())
+    writes(order.name_of(cpu), symmetry->renamed(order, step.word));
+}
+
+void Reduction::writes(Cpu cpu, const u64* address) {
+  Word& word = words_[address];
   word.writers |= 1u << cpu;
   if ((word.trusting & ~(1u << cpu)) != 0 || word.trusted_by_all) was_wrong_ = true;
 }

@@ -33,6 +33,7 @@ class Reduction {
   };
 
   bool is_independent(const Engine& engine, Cpu cpu, const CpuStep& step);
+  void writes(Cpu cpu, const u64* address);
 
   std::map<const u64*, Word> words_;
   bool was_wrong_ = false;

@@ -9,6 +9,10 @@
 namespace hvtlb::explore {
 namespace {
 
+Merging merging_of(const Options& options) {
+  return {.forgets = options.reduce, .symmetry = options.symmetry};
+}
+
 constexpr u64 kStatesBetweenLooks = 4096;  // at the clock, the limits and the request to stop
 
 class DepthFirst {
@@ -17,7 +21,7 @@ class DepthFirst {
       : options_(options),
         prefixes_(prefixes),
         system_(system),
-        engine_(system, options.model, {.forgets = options.reduce}) {}
+        engine_(system, options.model, merging_of(options)) {}
 
   Verdict run() {
     do {

@@ -14,6 +14,7 @@ namespace hvtlb::explore {
 struct Options {
   MemoryModel model = MemoryModel::kTso;
   bool reduce = true;             ///< partial-order reduction, and routines that forget
+  bool symmetry = true;           ///< CPUs with equal programs may stand for each other
   u64 most_bytes = u64{2} << 30;  ///< of memory for remembered states
   u64 most_depth = 100'000;       ///< of one schedule
   const std::atomic<bool>* stop = nullptr;

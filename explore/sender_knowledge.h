@@ -8,6 +8,7 @@
 #include "explore/engine.h"
 #include "flush/wire.h"
 #include "model/cpumask.h"
+#include "model/host_port.h"
 
 namespace hvtlb::explore {
 
@@ -24,33 +25,57 @@ class SenderKnowledge {
   /// The targets are about to be chosen.
   void chooses(Cpu cpu, bool trims) { senders_[cpu].trims = trims; }
 
+  /// No other CPU takes part.
+  void chose_itself(Cpu cpu) { senders_[cpu].chooses = false; }
+
   /// The native path has chosen.
   void chose(Cpu cpu, const CpuMask& targets, bool trims) {
     u64 known = trims;
     targets.for_each([&](Cpu each) { known |= u64{2} << each; });
-    engine_->knows_since(cpu, senders_[cpu].kept, kChose, known);
+    knows(cpu, kChose, known);
+  }
+
+  /// The IPIs are under way. Who has not answered is the engine's affair.
+  void sent(Cpu cpu, u32 targets) {
+    const u32 itself = targets & 1u << cpu;
+    knows(cpu, kSent, u64{itself != 0} << 1 | u64{targets != itself});
+    senders_[cpu].chooses = false;
   }
 
   /// What the call says was chosen. When it fails it still matters whether the request trims.
   void calls(Cpu cpu, u64 control, std::span<const u64> input) {
     const std::size_t words = std::min<std::size_t>(input.size(), hv::input_words(control));
     const u64 known = XXH3_64bits_withSeed(input.data(), words * sizeof(u64), control);
-    engine_->knows_since(cpu, senders_[cpu].kept, kCalls, known ^ u64{senders_[cpu].trims});
+    knows(cpu, kCalls, known ^ u64{senders_[cpu].trims});
   }
 
-  /// All of them have answered.
-  void sent(Cpu cpu) { engine_->knows_since(cpu, senders_[cpu].kept, kSent, 0); }
-  void called(Cpu cpu, u64 result) {
-    engine_->knows_since(cpu, senders_[cpu].kept, kCalled, result << 1 | u64{senders_[cpu].trims});
+  /// The host has the call. Where it has not taken effect yet is the engine's affair.
+  void called(Cpu cpu, const HostEffect& effect) {
+    const std::span<const AddressRange> ranges(effect.ranges);
+    const u64 what = XXH3_64bits_withSeed(ranges.data(), ranges.size_bytes(), effect.everything);
+    knows(cpu, kCalled, answer_of(cpu, effect.result) ^ what ^ effect.address_space);
+    senders_[cpu].chooses = hv::result_status(effect.result) != hv::kStatusSuccess;
   }
+
+  /// All of it has taken effect. With a result that is no success the sender goes on.
+  void done(Cpu cpu, u64 result = 0) { knows(cpu, kDone, answer_of(cpu, result)); }
+
+  /// Whether its operation has yet to choose whom to reach, if it does.
+  bool still_chooses(Cpu cpu) const { return senders_[cpu].chooses; }
 
  private:
-  enum Place : u64 { kChose = u64{1} << 33, kSent, kCalls, kCalled };
+  enum Place : u64 { kChose = u64{1} << 33, kSent, kCalls, kCalled, kDone };
 
   struct Sender {
     u64 kept = 0;  ///< what it knew when it was last to keep all
     bool trims = false;
+    bool chooses = true;
   };
+
+  void knows(Cpu cpu, Place place, u64 value) {
+    engine_->knows_since(cpu, senders_[cpu].kept, place, value);
+  }
+  u64 answer_of(Cpu cpu, u64 result) const { return result << 1 | u64{senders_[cpu].trims}; }
 
   Engine* engine_ = nullptr;
   std::array<Sender, kMaxExploredCpus> senders_;

@@ -50,6 +50,8 @@ class System {
   /// What the program of `cpu` will do depends, of all that it has read, on this alone and on where
   /// it stands. Nothing: on everything that it has read since it last forgot.
   virtual std::optional<u64> knowledge_of(Cpu /*cpu*/) const { return std::nullopt; }
+  /// What it knows of its symmetry, if there is any.
+  virtual const class Symmetry* symmetry() const { return nullptr; }
   /// Everything that decides what can happen from here on, but for what the engine knows.
   virtual void append_state(std::vector<u64>& state) const = 0;
   /// A property that does not hold in this state. `settled` has the CPUs with empty buffers.

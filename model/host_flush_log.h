@@ -26,12 +26,20 @@ class HostFlushLog {
     cpus_[(calls_.size() - 1) * nr_words_ + cpu / kBitsPerWord] |= u64{1} << cpu % kBitsPerWord;
   }
 
-  /// All of it as words.
-  void append_state(std::vector<u64>& state) const {
+  /// All of it as words; with an `order`, of at most 64 CPUs, the n-th of it stands for CPU n.
+  void append_state(std::vector<u64>& state, std::span<const Cpu> order = {}) const {
     state.push_back(calls_.size());
     for (const Call& call : calls_) state.insert(state.end(), {call.version, call.first_range});
     for (const AddressRange& range : ranges_) state.insert(state.end(), {range.start, range.end});
-    state.insert(state.end(), cpus_.begin(), cpus_.end());
+    if (order.empty()) {
+      state.insert(state.end(), cpus_.begin(), cpus_.end());
+      return;
+    }
+    for (const u64 cpus : cpus_) {
+      u64 ordered = 0;
+      for (std::size_t at = 0; at < order.size(); ++at) ordered |= (cpus >> order[at] & 1) << at;
+      state.push_back(ordered);
+    }
   }
 
   /// The newest noted range of `cpu` that touches `page`, if it is at least as new as `version`.

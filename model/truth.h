@@ -182,8 +182,9 @@ class Truth {
   /// their increments; otherwise the address that it does not (P3).
   std::optional<u64> behind_generation(Cpu cpu, u64 pcid, MmId mm, u64 tlb_gen) const;
 
-  /// All of it as words: equal words, equal answers from here on.
-  void append_state(std::vector<u64>& state) const;
+  /// All of it as words: equal words, equal answers from here on. With an `order`, of at most 64
+  /// CPUs, the n-th of it stands for CPU n.
+  void append_state(std::vector<u64>& state, std::span<const Cpu> order = {}) const;
 
   /// The same of one mm alone, as far as these CPUs' caches hold it: equal words, equal answers
   /// about it.

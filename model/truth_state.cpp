@@ -34,14 +34,15 @@ void append(std::vector<u64>& state, const TaggedCache& cache, bool ages) {
 
 }  // namespace
 
-void Truth::append_state(std::vector<u64>& state) const {
+void Truth::append_state(std::vector<u64>& state, std::span<const Cpu> order) const {
   state.push_back(now_);
   for (const TruthMm& mm : mms_) append(state, mm);
-  for (const TruthCpu& hw : cpus_) {
+  for (Cpu cpu = 0; cpu < cpus_.size(); ++cpu) {
+    const TruthCpu& hw = cpus_[order.empty() ? cpu : order[cpu]];
     state.insert(state.end(), {hw.cr3_slot, hw.pcid, hw.lam_bits, hw.uses, hw.tags.size()});
     for (const TaggedCache& cache : hw.tags) append(state, cache, true);
   }
-  host_flushes_.append_state(state);
+  host_flushes_.append_state(state, order);
 }
 
 void Truth::append_state_of(MmId id, u32 cpus, std::vector<u64>& state) const {

@@ -61,6 +61,7 @@ expect "eras" 0 'native_predicate' "$hvtlb" eras v6.17.5 filtered
 expect "eras json" 0 '"hvtlb-eras-1"' "$hvtlb" eras --json
 expect "explore" 0 'VIOLATES P1, as expected' "$hvtlb" explore Z03
 expect "a litmus that holds" 0 'tso +holds, exhausted, as expected' "$hvtlb" explore switch --memory tso
+expect "without symmetry" 0 'sc +VIOLATES P1' "$hvtlb" explore Z01a --no-symmetry --memory sc
 expect "without reduction" 0 'sc +VIOLATES P1' "$hvtlb" explore Z01a --no-reduction --memory sc
 expect "a matrix" 0 '^v6.12.29 \+ fix +- +P1 ' "$hvtlb" matrix porting
 expect "any number of CPUs, alone" 0 '^native +batch +initiator alone +tso +holds, exhausted: [0-9]+ states' \
@@ -69,7 +70,7 @@ expect "any number of CPUs, broken" 3 'P2 \(no walk of a freed table\) is broken
   "$hvtlb" environment --alone --flush tables --path native --memory sc --set freed_tables=skip_lazy
 expect "any number of CPUs, too little memory" 2 'bounded: the memory limit is reached' \
   "$hvtlb" environment --alone --flush page --path native --memory sc --memory-limit 1
-expect "merged states" 0 'alone +sc +[0-9]+ states, [0-9]+ merges: all are bisimilar' \
+expect "merged states" 0 'alone +sc +[0-9]+ states, [0-9]+ merges: all go on alike' \
   "$hvtlb" environment --alone --flush batch --path native --memory sc --check-merges 100000
 expect "no such layout" 1 'layout: high not in' "$hvtlb" environment --layout high
 expect "no such matrix" 1 'TABLE: nothing not in' "$hvtlb" matrix nothing

@@ -16,20 +16,25 @@ u64 everything(const Engine&, u64 enabled) {
   return enabled;
 }
 
+constexpr u32 kRandomWalks = 3;
+
 void expect_alike(const Litmus& litmus, MemoryModel model, u64 most_states) {
-  for (const bool forgets : {false, true}) {
+  const Merging forgets{.forgets = true};
+  const Merging symmetric{.forgets = true, .symmetry = true};
+  for (const Merging& merging : {Merging{}, forgets, symmetric}) {
     GuestSystem system(litmus);
     Options options;
     options.model = model;
     const MergeCheck found =
-        check_merges(system, options, everything, most_states, {.forgets = forgets});
+        check_merges(system, options, everything, {most_states, kRandomWalks}, merging);
     EXPECT_FALSE(found.wrong) << litmus.name << ", " << found.states << " states"
-                              << (forgets ? ", senders forget" : "");
+                              << (merging.forgets ? ", routines forget" : "")
+                              << (merging.symmetry ? ", CPUs are exchanged" : "");
   }
 }
 
 TEST(Merges, StatesOfTheCatalogueGoOnAlike) {
-  const u64 most_states = test::kSanitized ? 300 : 3'000;
+  const u64 most_states = test::kSanitized ? 200 : 1'500;
   for (const auto& [id, text] : zoo::litmuses()) {
     const auto file = std::get<LitmusFile>(read_litmus(std::string(text), std::string(id)));
     for (const MemoryModel model : {MemoryModel::kSc, MemoryModel::kTso})
@@ -42,6 +47,28 @@ TEST(Merges, StatesOfDrawnLitmusesGoOnAlike) {
   const u32 draws = test::kSanitized ? 20 : 150;
   for (u32 seed = 0; seed < draws; ++seed)
     expect_alike(test::small_litmus(seed), MemoryModel::kTso, most_states);
+}
+
+TEST(Merges, StatesOfLitmusesWithEqualProgramsGoOnAlike) {
+  const u64 most_states = test::kSanitized ? 300 : 4'000;
+  const u32 draws = test::kSanitized ? 10 : 50;
+  for (const u8 cpus : {test::kTwoCpus, test::kThreeCpus})
+    for (u32 seed = 0; seed < draws; ++seed)
+      if (const auto litmus = test::small_litmus_with_twins(seed, cpus))
+        expect_alike(*litmus, MemoryModel::kTso, most_states);
+}
+
+/// Of two senders one has asked the other what that will be asked later: to exchange them before
+/// both have asked would be wrong, and shows here.
+TEST(Merges, SendersAreNotExchangedBeforeTheyHaveAsked) {
+  const std::string text =
+      "hvtlb-litmus: 1\n"
+      "machine: {cpus: 3, path: hyperv}\n"
+      "processes: [A]\n"
+      "before: [run A on 0, run A on 1, run A on 2]\n"
+      "cpus: {0: 'mprotect A 1 page, then idle', 1: idle, 2: 'mprotect A 1 page, then idle'}\n";
+  const auto file = std::get<LitmusFile>(read_litmus(text, "two senders"));
+  expect_alike(file.litmus, MemoryModel::kSc, test::kSanitized ? 1'000 : 16'000);
 }
 
 /// Which of the requests wait in whose batch shows nowhere else once both have been added.

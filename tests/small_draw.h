@@ -3,6 +3,7 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <optional>
 #include <random>
 
 #include "explore/drawn_litmus.h"
@@ -27,6 +28,20 @@ inline explore::Litmus small_litmus(u32 seed, u8 cpus = kTwoCpus) {
   const Era& era = eras()[random() % eras().size()];
   explore::Litmus litmus = litmus_of(draw, era.rules, explore::may_free_tables(era));
   litmus.name = fmt::format("drawn from {} in {}", seed, era.name);
+  return litmus;
+}
+
+/// The same where the last CPU has the first one's program. Nothing: a process that enables LAM
+/// runs on one CPU.
+inline std::optional<explore::Litmus> small_litmus_with_twins(u32 seed, u8 cpus = kTwoCpus) {
+  explore::Litmus litmus = small_litmus(seed, cpus);
+  for (const std::vector<Op>& program : litmus.programs)
+    for (const Op& op : program)
+      if (op.kind == OpKind::kEnableLam) return std::nullopt;
+  std::vector<Op>& last = litmus.programs.back();
+  last = litmus.programs.front();
+  for (Op& op : last) op.cpu = litmus.machine.nr_cpus - 1;
+  litmus.name += ", with twins";
   return litmus;
 }
 

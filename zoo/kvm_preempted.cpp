@@ -25,8 +25,12 @@ void KvmPreempted::flush() {
   const bool left_to_entry =
       (state & kVcpuPreempted) != 0 &&
       engine_->cmpxchg(0, preempted_, state, state | kVcpuFlushTlb, site) == state;
-  if (!left_to_entry)
-    engine_->run_on(0, 0b10, [this](Cpu) { flush_vp(); }, {"native_flush_tlb_multi", 0});
+  if (!left_to_entry) {
+    const Site native{"native_flush_tlb_multi", 0};
+    const auto handler = [this](Cpu) { flush_vp(); };
+    engine_->send_ipis(0, 0b10, handler, native);
+    engine_->await_ipis(0, 0b10, handler, native);
+  }
   engine_->step(0, StepKind::kFence, {"flush_tlb_mm_range returns", 0});
   returned_ = !engine_->leaving();
 }
