@@ -111,6 +111,7 @@ void print_result(const Searched& searched) {
              : as_expected(searched)                                     ? ", as expected"
                                                                          : ", NOT AS EXPECTED",
              seen.states, seen.revisits, seen.executions, seen.depth, seen.seconds);
+  fmt::print("{}", measured_text(verdict.measured));
   if (const auto& found = searched.counterexample)
     fmt::print("\n{}\n{}\n\n", table_of(found->rows, file.litmus.machine.nr_cpus),
                why_text(found->violation, file.litmus.mm_names));

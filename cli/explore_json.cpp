@@ -74,6 +74,13 @@ Recorded read_recorded(const Json& result, const std::string& place) {
 
 }  // namespace
 
+Json measured_json(const Measured& measured) {
+  return {{"lazy_reached", measured.lazy_reached},
+          {"stale_reached", measured.stale_reached},
+          {"swept_in", measured.swept_in},
+          {"left_in_mask", measured.left_in_mask}};
+}
+
 Json steps_json(const std::vector<KnownStep>& missing) {
   Json steps = Json::array();
   for (const KnownStep& step : missing)
@@ -94,6 +101,7 @@ Json result_json(const Searched& searched) {
               {"verdict", verdict_word(verdict)},
               {"as_expected", !is_bounded(verdict) && as_expected(searched)},
               {"statistics", statistics_json(verdict.statistics)},
+              {"measured", measured_json(verdict.measured)},
               {"steps", steps_json(verdict.steps.missing())}};
   if (searched.shard)
     result["shard"] = {{"index", searched.shard->index},

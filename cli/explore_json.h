@@ -16,6 +16,9 @@ inline constexpr std::string_view kMergeSchema = "hvtlb-explore-merge-1";
 Json result_json(const Searched& searched);
 
 /// How many steps the routines have, and which of them are missing.
+/// What was measured (P5, P6).
+Json measured_json(const explore::Measured& measured);
+
 Json steps_json(const std::vector<explore::KnownStep>& missing);
 
 /// A counterexample that was written down.

@@ -28,6 +28,19 @@ bool as_expected(const Searched& searched) {
          verdict.violation->property == *expected.violates;
 }
 
+std::string measured_text(const Measured& measured) {
+  std::string text;
+  const auto add = [&](std::string_view what, u32 count, std::string_view property) {
+    if (count == 0) return;
+    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", what, count, property);
+  };
+  add("lazy CPUs reached", measured.lazy_reached, "P5");
+  add("CPUs reached on another mm", measured.stale_reached, "P5");
+  add("CPUs reached outside the mask", measured.swept_in, "P5");
+  add("bits left by a trim round", measured.left_in_mask, "P6");
+  return text.empty() ? text : fmt::format("       at most, at one moment: {}\n", text);
+}
+
 std::string verdict_text(const Verdict& verdict) {
   switch (verdict.end) {
     case End::kExhausted: return "holds, exhausted";

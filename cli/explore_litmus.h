@@ -46,6 +46,9 @@ bool is_bounded(const explore::Verdict& verdict);
 /// `holds, exhausted`; what is violated, or why it is not known.
 std::string verdict_text(const explore::Verdict& verdict);
 
+/// P5 and P6 as a line of its own; nothing where nothing was needless.
+std::string measured_text(const explore::Measured& measured);
+
 /// Whether it came out as the litmus expects; without an expectation it has to hold. A shard may
 /// hold where the whole does not.
 bool as_expected(const Searched& searched);

@@ -31,6 +31,7 @@ struct Part {
   std::string verdict;
   std::string property;
   u64 states, executions, transitions, final_states, depth;
+  Measured measured;
   std::set<Place> not_reached;
   Json counterexample;
 };
@@ -66,6 +67,7 @@ Part read_part(const Json& result, const std::string& path) {
             0,
             0,
             {},
+            {},
             {}};
   if (part.verdict != "holds" && part.verdict != "violated" && part.verdict != "stuck" &&
       part.verdict != "bounded")
@@ -88,6 +90,15 @@ Part read_part(const Json& result, const std::string& path) {
     part.transitions = seen.number("transitions", 0, kAny);
     part.final_states = seen.number("final_states", 0, kAny);
     part.depth = seen.number("depth", 0, kAny);
+  });
+  if (!fields.has("measured")) throw LineError{"measured: missing"};
+  reading_at("measured", [&] {
+    Fields most(object_in(result.at("measured")));
+    const auto cpus = [&](const char* name) {
+      return static_cast<u32>(most.number(name, 0, kMaxExploredCpus));
+    };
+    part.measured = {cpus("lazy_reached"), cpus("stale_reached"), cpus("swept_in"),
+                     cpus("left_in_mask")};
   });
   if (!fields.has("steps")) throw LineError{"steps: missing"};
   reading_at("steps", [&] {
@@ -123,6 +134,11 @@ struct Whole {
              return part.verdict != "violated" ||
                     part.property == hvtlb::name_of(*expected.violates);
            });
+  }
+  Measured measured() const {
+    Measured most;
+    for (const Part& part : parts) most.raise(part.measured);
+    return most;
   }
   u64 sum(u64 Part::*number) const {
     u64 total = 0;
@@ -217,7 +233,8 @@ Json whole_json(const Whole& whole) {
               {"as_expected", whole.as_expected()},
               {"executions", whole.sum(&Part::executions)},
               {"transitions", whole.sum(&Part::transitions)},
-              {"depth", whole.depth()}};
+              {"depth", whole.depth()},
+              {"measured", measured_json(whole.measured())}};
   for (const Part& part : whole.parts) {
     states.push_back(part.states);
     if (part.verdict != "violated") continue;
@@ -251,6 +268,7 @@ void print_whole(const Whole& whole) {
                             : ", NOT AS EXPECTED",
       whole.parts.size(), whole.sum(&Part::executions), whole.sum(&Part::transitions),
       whole.depth(), states);
+  fmt::print("{}", measured_text(whole.measured()));
 }
 
 }  // namespace

@@ -107,7 +107,8 @@ class EnvironmentPolicy : public GuestPolicy {
     return GuestPolicy::hypercall(cpu, control, input, site);
   }
 
-  void flush_targets(Cpu cpu, std::span<const u64>, const FlushTlbInfo& info) {
+  void flush_targets(Cpu cpu, std::span<const u64> mask, const FlushTlbInfo& info) {
+    GuestPolicy::flush_targets(cpu, mask, info);
     if (cpu == kInitiatorCpu) knowledge_.begins(info.trim_cpumask);
   }
 

@@ -30,6 +30,7 @@ Frontier frontier(System& system, const Options& options, std::size_t least) {
       ++seen.revisits;
     return true;
   };
+  system.take_measured();
   if (!reached({}, prefixes)) return result;
   while (!prefixes.empty() && prefixes.size() < least) {
     std::vector<std::vector<Action>> next;
@@ -59,6 +60,7 @@ Frontier frontier(System& system, const Options& options, std::size_t least) {
     }
     prefixes = std::move(next);
   }
+  result.before.measured = system.take_measured();
   return result;
 }
 
@@ -75,6 +77,7 @@ ShardVerdict explore_shard(System& system, const Options& options, const Shard& 
   const std::vector<std::vector<Action>> own = prefixes_of(all, shard);
   ShardVerdict result{explore_from(system, options, own), own.size(), all.prefixes.size()};
   result.verdict.steps.add(all.before.steps);
+  result.verdict.measured.raise(all.before.measured);
   if (shard.index != 1) return result;
   Statistics& seen = result.verdict.statistics;
   const Statistics& before = all.before.statistics;

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <fmt/format.h>
 #include <string>
 #include <vector>
 
 #include "explore/engine.h"
+#include "explore/measured.h"
 #include "explore/sender_knowledge.h"
+#include "explore/wire_judge.h"
 #include "model/host_port.h"
 #include "model/truth.h"
 
@@ -16,11 +19,12 @@ namespace hvtlb::explore {
 class GuestPolicy {
  public:
   GuestPolicy(Guest& guest, Truth& truth, HypercallHost& host)
-      : guest_(guest), truth_(truth), host_(host) {}
+      : guest_(guest), truth_(truth), host_(host), wire_(guest) {}
 
   HostScope host_scope = HostScope::kWholeTlb;
   bool host_returns_early = false;
   u32 judged_cpus = ~u32{0};      ///< a call's effect on another one's TLB makes no difference
+  Measured measured;              ///< in all executions so far
   std::string* events = nullptr;  ///< where to write down what happens beyond the steps
 
   void attach(Engine& engine) {
@@ -95,13 +99,11 @@ class GuestPolicy {
     HostEffect& effect = effects_[cpu];
     effect.clear();
     host_.call(control, input, effect);
+    const CpuMask named = named_by(effect);
+    if (!broken_) broken_ = wire_.judge(cpu, request_[cpu], control, input, named);
+    measure(needless_in(guest_, cpu, named, request_[cpu], true));
     u32 targets = 0;
-    if (effect.all_vps)
-      for (Cpu target = 0; target < guest_.nr_cpus; ++target)
-        targets |= u32{guest_.present(target)} << target;
-    else
-      for (const u32 vp : effect.vps)
-        if (const u32 target = guest_.cpu_of_vp(vp); target != kVpInvalid) targets |= 1u << target;
+    named.for_each([&](Cpu target) { targets |= 1u << target; });
     targets &= judged_cpus;
     if (!engine_->leaving()) calls_reach_[cpu] = targets;
     sender_.called(cpu, effect);
@@ -169,10 +171,12 @@ class GuestPolicy {
     pending_[cpu].push_back({info.mm, info.new_tlb_gen});
   }
   void flush_targets(Cpu cpu, std::span<const u64>, const FlushTlbInfo& info) {
+    request_[cpu] = info;
     sender_.chooses(cpu, info.trim_cpumask);
   }
   void flush_local(Cpu cpu, const FlushTlbInfo&) { sender_.chose_itself(cpu); }
   void flush_sent_natively(Cpu cpu, const CpuMask& targets, const FlushTlbInfo& info) {
+    if (!info.trim_cpumask) measure(needless_in(guest_, cpu, targets, info, false));
     sender_.chose(cpu, targets, info.trim_cpumask);
   }
   void tables_freed(Cpu, const FlushTlbInfo& info) {
@@ -187,6 +191,8 @@ class GuestPolicy {
   }
   void flush_returned(Cpu cpu, const FlushTlbInfo& info) {
     if (events != nullptr) *events += "; the flush RETURNS";
+    if (!broken_) broken_ = incomplete(cpu, info);
+    if (info.trim_cpumask) measure(left_in_mask_of(guest_, cpu, info.mm));
     for (const BufferedStore& store : engine_->memory().buffer(cpu))
       if (store.note != 0 && !broken_) broken_ = change_unseen(cpu, info);
     if (info.has_mm) return truth_.flush_returned(info.mm, info.new_tlb_gen);
@@ -228,6 +234,32 @@ class GuestPolicy {
  protected:
   static constexpr u64 kAnsweredInLine = u64{1} << 32;
 
+  /// The present CPUs that a call names.
+  CpuMask named_by(const HostEffect& effect) const {
+    CpuMask named(guest_.nr_cpus);
+    for (Cpu cpu = 0; cpu < guest_.nr_cpus && effect.all_vps; ++cpu)
+      if (guest_.present(cpu)) named.set(cpu);
+    for (const u32 vp : effect.vps)
+      if (const u32 cpu = guest_.cpu_of_vp(vp); cpu != kVpInvalid) named.set(cpu);
+    return named;
+  }
+
+  void measure(const Measured& now) {
+    if (!engine_->leaving()) measured.raise(now);
+  }
+
+  /// P8: what returns has taken effect everywhere.
+  std::optional<Violation> incomplete(Cpu cpu, const FlushTlbInfo& info) const {
+    const u32 left = calls_reach_[cpu] | broadcasts_reach_[cpu];
+    if (left == 0) return std::nullopt;
+    const u32 elsewhere = left & ~(1u << cpu);
+    const Cpu first = static_cast<Cpu>(std::countr_zero(elsewhere != 0 ? elsewhere : left));
+    return Violation{Property::kP8, first, info.mm, info.start,
+                     fmt::format("the flush of CPU {} has returned, and it has not taken effect "
+                                 "here",
+                                 cpu)};
+  }
+
   static Violation change_unseen(Cpu cpu, const FlushTlbInfo& info) {
     return {Property::kP1, cpu, info.mm, info.start,
             "the flush has returned, and the page-table change is still in the store buffer"};
@@ -243,6 +275,8 @@ class GuestPolicy {
   Guest& guest_;
   Truth& truth_;
   HypercallHost& host_;
+  WireJudge wire_;
+  std::array<FlushTlbInfo, kMaxExploredCpus> request_;  // whose targets are chosen, by CPU
   std::array<HostEffect, kMaxExploredCpus> effects_;
   std::array<u32, kMaxExploredCpus> calls_reach_{};  // by caller: CPUs still without the effect
   std::array<std::vector<Invlpgb>, kMaxExploredCpus> broadcasts_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "explore/guest_policy.h"
 #include "explore/litmus.h"
@@ -32,6 +33,7 @@ class GuestSystem final : public System, private Symmetry {
   std::string name_of(const u64* word) const override;
   std::string show(const u64* word, u64 value) const override;
   std::string show_cr3(u64 cr3) const override;
+  Measured take_measured() override { return std::exchange(policy_.measured, {}); }
   std::string take_events() override;
   /// From now on take_events() has something to say.
   void note_events() { policy_.events = &events_; }

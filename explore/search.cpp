@@ -24,6 +24,7 @@ class DepthFirst {
         engine_(system, options.model, merging_of(options)) {}
 
   Verdict run() {
+    system_.take_measured();  // what others have had measured
     do {
       verdict_ = {};
       begin_anew();
@@ -33,6 +34,7 @@ class DepthFirst {
       }
     } while (reduction_.was_wrong());
     look();
+    verdict_.measured = system_.take_measured();
     return std::move(verdict_);
   }
 

@@ -52,6 +52,7 @@ struct Verdict {
   std::vector<Action> schedule;  ///< that leads to the violation
   Statistics statistics;
   ReachedSteps steps;  ///< of the guest's routines
+  Measured measured;
 };
 
 /// Visits every reachable state, or stops at the first that breaks a property.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "explore/measured.h"
 #include "explore/step.h"
 #include "model/checks.h"
 #include "model/types.h"
@@ -56,6 +57,8 @@ class System {
   virtual void append_state(std::vector<u64>& state) const = 0;
   /// A property that does not hold in this state. `settled` has the CPUs with empty buffers.
   virtual std::optional<Violation> check(u32 settled) const = 0;
+  /// What was measured since it was last asked.
+  virtual Measured take_measured() { return {}; }
   /// What has happened beyond the steps since it was last asked: `flush returns`.
   virtual std::string take_events() { return {}; }
   /// A word and a value as a counterexample shows them.

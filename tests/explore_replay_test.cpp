@@ -99,7 +99,7 @@ TEST(ExploreReplay, APropertyThatBreaksEarlierIsNotTheSame) {
   const Printed again = replayed(changed);
   EXPECT_EQ(again.exit_code, kExitHolds) << again.error;
   EXPECT_NE(again.out.find("after step " + std::to_string(nr_steps) + " of " +
-                           std::to_string(nr_steps + 1) + ": P1"),
+                           std::to_string(nr_steps + 1) + ": P8"),
             std::string::npos)
       << again.out;
 }

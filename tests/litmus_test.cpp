@@ -122,6 +122,10 @@ TEST_P(Catalogue, ComesOutAsItSaysWithAndWithoutReduction) {
     if (expected.violates) continue;
     EXPECT_EQ(lines_of(reduced.verdict.steps.missing()), lines_of(whole.verdict.steps.missing()));
     EXPECT_EQ(reduced.final_states, whole.final_states);
+    EXPECT_EQ(reduced.verdict.measured, whole.verdict.measured);
+    const Searched symmetric = searched(file.litmus, model, true, true);
+    EXPECT_EQ(symmetric.verdict.end, whole.verdict.end);
+    EXPECT_EQ(symmetric.verdict.measured, whole.verdict.measured);
     EXPECT_LE(reduced.verdict.statistics.states, whole.verdict.statistics.states);
   }
 }

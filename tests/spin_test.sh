@@ -83,6 +83,7 @@ while read -r litmus flags; do
     compared=$((compared + 1))
     case "${ours%% *} ${theirs%% *}" in
       "holds holds"|"P1 P1") ;;
+      "P8 P1") ;; # the model knows nothing of completion, only what comes of a return too early
       *)
         failed=$((failed + 1))
         echo "FAILED: $litmus under $memory: the explorer says '$ours', SPIN says '$theirs'" \

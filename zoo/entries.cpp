@@ -155,7 +155,7 @@ std::vector<Entry> table() {
           "The next return to the mm flushes what the host has flushed. In every era; the twin is "
           "the native path.",
           {}, {}, true),
-      race("Z30", "KVM returns before the targets have flushed", Sign::kP1,
+      race("Z30", "KVM returns before the targets have flushed", Sign::kP8,
            "0baedd792713, fixed by 1ebfaa11ebb5 (5.16). The corrected host takes effect first."),
       on_host("Z31", "KVM: format \"all\" without banks reaches nobody",
               "3244867af8c0 (5.16): \"no banks\" was tested before the format."),

@@ -27,6 +27,7 @@ constexpr std::array kSigns{
     SignRow{"P3", "", Property::kP3},
     SignRow{"P4", "", Property::kP4},
     SignRow{"P7", "", Property::kP7},
+    SignRow{"P8", "", Property::kP8},
     SignRow{"lazy", "", Property::kLazy},
     SignRow{"irq", "", Property::kIrq},
     SignRow{"cr3", "", Property::kCr3},

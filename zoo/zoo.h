@@ -22,6 +22,7 @@ enum class Sign : u8 {
   kP3,
   kP4,
   kP7,
+  kP8,
   kLazy,
   kIrq,
   kCr3,
