@@ -46,7 +46,8 @@ ENUM_HEAD = re.compile(r"\benum class (\w+)[^{]*\{")
 ENUM_VALUE = re.compile(r"\b(\w+)::(k\w+)\b")
 CONDITION = re.compile(r"\b(if|while) \((?!const |auto )")
 SKIPPED = re.compile(r"^\s*(#|static_assert|assert\(|template <|using |friend |namespace |enum |"
-                     r"class |struct |concept |public:|private:|case [^:]*(::\w+)*:$|default:$)")
+                     r"class |struct |concept |public:|private:|case [^:]*(::\w+)*:$|default:$|"
+                     r".*\b(asks|answered)\()")  # only the explorer listens to these
 # What may be deleted: an assignment, a call, a step, a jump; not what declares a name.
 STATEMENT = re.compile(r"^(?:(?:\+\+|--|\*)?[a-z_][\w.\->:]*(?:\[.*?\])*(?:\.[\w.]+)*"
                        r"(?: (?:[|&+\-^]|<<|>>)?= .*|\(.*\)|\+\+|--)|return|break|continue)$")
