@@ -52,31 +52,28 @@ TEST(Merges, StatesOfLitmusesWithEqualProgramsGoOnAlike) {
         expect_alike(*litmus, MemoryModel::kTso, most_states);
 }
 
+Litmus litmus_with(const std::string& machine_and_programs) {
+  const std::string text = "hvtlb-litmus: 1\nprocesses: [A]\n" + machine_and_programs;
+  return std::get<LitmusFile>(read_litmus(text, "f")).litmus;
+}
+
 /// Of two senders one has asked the other what that will be asked later: to exchange them before
 /// both have asked would be wrong, and shows here.
 TEST(Merges, SendersAreNotExchangedBeforeTheyHaveAsked) {
-  const std::string text =
-      "hvtlb-litmus: 1\n"
+  const Litmus litmus = litmus_with(
       "machine: {cpus: 3, path: hyperv}\n"
-      "processes: [A]\n"
       "before: [run A on 0, run A on 1, run A on 2]\n"
-      "cpus: {0: 'mprotect A 1 page, then idle', 1: idle, 2: 'mprotect A 1 page, then idle'}\n";
-  const auto file = std::get<LitmusFile>(read_litmus(text, "two senders"));
-  expect_alike(file.litmus, MemoryModel::kSc, test::kSanitized ? 1'000 : 16'000);
+      "cpus: {0: 'mprotect A 1 page, then idle', 1: idle, 2: 'mprotect A 1 page, then idle'}\n");
+  expect_alike(litmus, MemoryModel::kSc, test::kSanitized ? 1'000 : 16'000);
 }
 
 /// Which of the requests wait in whose batch shows nowhere else once both have been added.
 TEST(Merges, ABatchIsPartOfTheState) {
-  const std::string text =
-      "hvtlb-litmus: 1\n"
+  const Litmus litmus = litmus_with(
       "machine: {cpus: 2, path: native}\n"
-      "processes: [A]\n"
       "before: [run A on 0, run A on 1]\n"
-      "cpus:\n"
-      "  0: batch_add A, then batch_flush\n"
-      "  1: batch_add A, then batch_flush\n";
-  const auto file = std::get<LitmusFile>(read_litmus(text, "two batches"));
-  expect_alike(file.litmus, MemoryModel::kSc, test::kSanitized ? 2'000 : 40'000);
+      "cpus: {0: 'batch_add A, then batch_flush', 1: 'batch_add A, then batch_flush'}\n");
+  expect_alike(litmus, MemoryModel::kSc, test::kSanitized ? 2'000 : 40'000);
 }
 
 }  // namespace
