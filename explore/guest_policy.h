@@ -43,7 +43,7 @@ class GuestPolicy {
   /// The CPU's program goes on with another operation.
   void begin_operation(Cpu cpu) {
     newest_[cpu] = {};
-    sender_.keeps_all(cpu);
+    sender_.begins(cpu);
   }
   /// Whether its operation has yet to look for CPUs to reach, if it does.
   bool still_chooses(Cpu cpu) const { return sender_.still_chooses(cpu); }
@@ -117,7 +117,6 @@ class GuestPolicy {
     broadcasts_[cpu].push_back(what);
     broadcasts_reach_[cpu] = (1u << guest_.nr_cpus) - 1;
     engine_->begin_effects(cpu, broadcasts_reach_[cpu]);
-    sender_.keeps_all(cpu);
   }
   void tlbsync(Cpu cpu, Site site = Site::here()) {
     engine_->step(cpu, StepKind::kTlbsync, site);
@@ -164,7 +163,6 @@ class GuestPolicy {
     if (events != nullptr) *events += fmt::format(" (generation {})", info.new_tlb_gen);
     truth_.flush_requested(info.mm, info.new_tlb_gen, covered_range(info), info.freed_tables);
     newest_[cpu] = {info.mm, info.new_tlb_gen};
-    sender_.keeps_all(cpu);
   }
   void batch_requested(Cpu cpu, const FlushTlbInfo& info) {
     flush_requested(cpu, info);
@@ -172,12 +170,12 @@ class GuestPolicy {
   }
   void flush_targets(Cpu cpu, std::span<const u64>, const FlushTlbInfo& info) {
     request_[cpu] = info;
-    sender_.chooses(cpu, info.trim_cpumask);
+    sender_.chooses(cpu);
   }
   void flush_local(Cpu cpu, const FlushTlbInfo&) { sender_.chose_itself(cpu); }
   void flush_sent_natively(Cpu cpu, const CpuMask& targets, const FlushTlbInfo& info) {
     if (!info.trim_cpumask) measure(needless_in(guest_, cpu, targets, info, false));
-    sender_.chose(cpu, targets, info.trim_cpumask);
+    sender_.chose(cpu, targets);
   }
   void tables_freed(Cpu, const FlushTlbInfo& info) {
     truth_.tables_freed(info.mm, info.new_tlb_gen);

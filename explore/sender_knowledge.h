@@ -18,20 +18,20 @@ class SenderKnowledge {
  public:
   void attach(Engine& engine) { engine_ = &engine; }
 
-  /// All that the routine has read up to here counts as long as it runs: an operation begins, the
-  /// request has its generation, or a broadcast is under way that has to be waited for.
-  void keeps_all(Cpu cpu) { senders_[cpu] = {engine_->knowledge(cpu)}; }
+  /// An operation begins.
+  void begins(Cpu cpu) { senders_[cpu] = {}; }
 
-  /// The targets are about to be chosen.
-  void chooses(Cpu cpu, bool trims) { senders_[cpu].trims = trims; }
+  /// The targets are about to be chosen: what the routine has read up to here counts as long as it
+  /// runs.
+  void chooses(Cpu cpu) { senders_[cpu] = {engine_->knowledge(cpu)}; }
 
   /// No other CPU takes part.
   void chose_itself(Cpu cpu) { senders_[cpu].chooses = false; }
 
   /// The native path has chosen.
-  void chose(Cpu cpu, const CpuMask& targets, bool trims) {
-    u64 known = trims;
-    targets.for_each([&](Cpu each) { known |= u64{2} << each; });
+  void chose(Cpu cpu, const CpuMask& targets) {
+    u64 known = 0;
+    targets.for_each([&](Cpu each) { known |= u64{1} << each; });
     knows(cpu, kChose, known);
   }
 
@@ -42,23 +42,22 @@ class SenderKnowledge {
     senders_[cpu].chooses = false;
   }
 
-  /// What the call says was chosen. When it fails it still matters whether the request trims.
+  /// What the call says was chosen.
   void calls(Cpu cpu, u64 control, std::span<const u64> input) {
     const std::size_t words = std::min<std::size_t>(input.size(), hv::input_words(control));
-    const u64 known = XXH3_64bits_withSeed(input.data(), words * sizeof(u64), control);
-    knows(cpu, kCalls, known ^ u64{senders_[cpu].trims});
+    knows(cpu, kCalls, XXH3_64bits_withSeed(input.data(), words * sizeof(u64), control));
   }
 
   /// The host has the call. Where it has not taken effect yet is the engine's affair.
   void called(Cpu cpu, const HostEffect& effect) {
     const std::span<const AddressRange> ranges(effect.ranges);
     const u64 what = XXH3_64bits_withSeed(ranges.data(), ranges.size_bytes(), effect.everything);
-    knows(cpu, kCalled, answer_of(cpu, effect.result) ^ what ^ effect.address_space);
+    knows(cpu, kCalled, effect.result ^ what ^ effect.address_space);
     senders_[cpu].chooses = hv::result_status(effect.result) != hv::kStatusSuccess;
   }
 
   /// All of it has taken effect. With a result that is no success the sender goes on.
-  void done(Cpu cpu, u64 result = 0) { knows(cpu, kDone, answer_of(cpu, result)); }
+  void done(Cpu cpu, u64 result = 0) { knows(cpu, kDone, result); }
 
   /// Whether its operation has yet to choose whom to reach, if it does.
   bool still_chooses(Cpu cpu) const { return senders_[cpu].chooses; }
@@ -67,15 +66,13 @@ class SenderKnowledge {
   enum Place : u64 { kChose = u64{1} << 33, kSent, kCalls, kCalled, kDone };
 
   struct Sender {
-    u64 kept = 0;  ///< what it knew when it was last to keep all
-    bool trims = false;
+    u64 kept = 0;  ///< what it knew when it began to choose
     bool chooses = true;
   };
 
   void knows(Cpu cpu, Place place, u64 value) {
     engine_->knows_since(cpu, senders_[cpu].kept, place, value);
   }
-  u64 answer_of(Cpu cpu, u64 result) const { return result << 1 | u64{senders_[cpu].trims}; }
 
   Engine* engine_ = nullptr;
   std::array<Sender, kMaxExploredCpus> senders_;

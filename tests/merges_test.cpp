@@ -67,6 +67,18 @@ TEST(Merges, SendersAreNotExchangedBeforeTheyHaveAsked) {
   expect_alike(litmus, MemoryModel::kSc, test::kSanitized ? 1'000 : 16'000);
 }
 
+/// Two CPUs become lazy before or after they are asked: the sets that are chosen differ, and
+/// nothing else does.
+TEST(Merges, WhomASenderHasChosenIsPartOfTheState) {
+  for (const char* path : {"native", "hyperv"}) {
+    const Litmus litmus = litmus_with(std::string("machine: {cpus: 3, path: ") + path +
+                                      "}\n"
+                                      "before: [run A on 0, run A on 1, run A on 2]\n"
+                                      "cpus: {0: mprotect A 1 page, 1: idle, 2: idle}\n");
+    expect_alike(litmus, MemoryModel::kSc, test::kSanitized ? 1'000 : 20'000);
+  }
+}
+
 /// Which of the requests wait in whose batch shows nowhere else once both have been added.
 TEST(Merges, ABatchIsPartOfTheState) {
   const Litmus litmus = litmus_with(
