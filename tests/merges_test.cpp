@@ -79,6 +79,17 @@ TEST(Merges, WhomASenderHasChosenIsPartOfTheState) {
   }
 }
 
+/// The first call names all processors or two of them, which may have the same effect; the next
+/// call finds the words of the first one in its page.
+TEST(Merges, WhatACallLeavesInItsPageIsPartOfTheState) {
+  const Litmus litmus = litmus_with(
+      "machine: {cpus: 3, path: hyperv}\n"
+      "rules: {era: v6.12.117}\n"
+      "before: [run A on 0, run A on 1]\n"
+      "cpus: {0: 'mprotect A 1 page, then mprotect A 1 page', 2: run A}\n");
+  expect_alike(litmus, MemoryModel::kSc, test::kSanitized ? 1'000 : 20'000);
+}
+
 /// Which of the requests wait in whose batch shows nowhere else once both have been added.
 TEST(Merges, ABatchIsPartOfTheState) {
   const Litmus litmus = litmus_with(
