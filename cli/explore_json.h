@@ -15,10 +15,10 @@ inline constexpr std::string_view kMergeSchema = "hvtlb-explore-merge-1";
 /// One of `results`.
 Json result_json(const Searched& searched);
 
-/// How many steps the routines have, and which of them are missing.
 /// What was measured (P5, P6).
 Json measured_json(const explore::Measured& measured);
 
+/// How many steps the routines have, and which of them are missing.
 Json steps_json(const std::vector<explore::KnownStep>& missing);
 
 /// A counterexample that was written down.

@@ -36,7 +36,7 @@ std::string measured_text(const Measured& measured) {
   };
   add("lazy CPUs reached", measured.lazy_reached, "P5");
   add("CPUs reached on another mm", measured.stale_reached, "P5");
-  add("CPUs reached outside the mask", measured.swept_in, "P5");
+  add("CPUs that only ALL_PROCESSORS names", measured.swept_in, "P5");
   add("bits left by a trim round", measured.left_in_mask, "P6");
   return text.empty() ? text : fmt::format("       at most, at one moment: {}\n", text);
 }

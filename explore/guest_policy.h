@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <fmt/format.h>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "explore/engine.h"
@@ -36,6 +38,7 @@ class GuestPolicy {
     for (auto& requests : relied_) requests.clear();
     for (auto& broadcasts : broadcasts_) broadcasts.clear();
     calls_reach_ = broadcasts_reach_ = {};
+    sends_natively_ = {};
     newest_ = {};
     nr_added_ = {};
     broken_.reset();
@@ -100,14 +103,16 @@ class GuestPolicy {
     effect.clear();
     host_.call(control, input, effect);
     const CpuMask named = named_by(effect);
-    if (!broken_) broken_ = wire_.judge(cpu, request_[cpu], control, input, named);
-    measure(needless_in(guest_, cpu, named, request_[cpu], true));
+    if (!broken_ && !engine_->leaving())
+      broken_ = wire_.judge(cpu, request_[cpu], control, input, named);
+    measure(needless_in(guest_, cpu, named, request_[cpu], effect.all_vps));
     u32 targets = 0;
     named.for_each([&](Cpu target) { targets |= 1u << target; });
     targets &= judged_cpus;
     if (!engine_->leaving()) calls_reach_[cpu] = targets;
     sender_.called(cpu, effect);
     engine_->await_host(cpu, targets, host_returns_early, site);
+    if (hv::result_status(effect.result) == hv::kStatusSuccess) round_done(cpu, request_[cpu]);
     sender_.done(cpu, effect.result);
     return effect.result;
   }
@@ -152,9 +157,13 @@ class GuestPolicy {
       handler(cpu);
       --guest_.cpu_tlbstate[cpu].irqs_off;
     };
+    const std::optional<FlushTlbInfo> request = std::exchange(sends_natively_[self], std::nullopt);
     engine_->send_ipis(self, cpus, with_irqs_off, site);
-    sender_.sent(self, cpus);
+    if (request && !request->trim_cpumask)
+      measure(needless_in(guest_, self, targets, *request, false));
+    sender_.sent(self, cpus, request && request->trim_cpumask);
     engine_->await_ipis(self, cpus, with_irqs_off, site);
+    if (request && (cpus & ~(1u << self)) != 0) round_done(self, *request);
     sender_.done(self);
   }
 
@@ -174,8 +183,8 @@ class GuestPolicy {
   }
   void flush_local(Cpu cpu, const FlushTlbInfo&) { sender_.chose_itself(cpu); }
   void flush_sent_natively(Cpu cpu, const CpuMask& targets, const FlushTlbInfo& info) {
-    if (!info.trim_cpumask) measure(needless_in(guest_, cpu, targets, info, false));
-    sender_.chose(cpu, targets);
+    sends_natively_[cpu] = info;
+    sender_.chose(cpu, targets, info.trim_cpumask);
   }
   void tables_freed(Cpu, const FlushTlbInfo& info) {
     truth_.tables_freed(info.mm, info.new_tlb_gen);
@@ -190,7 +199,6 @@ class GuestPolicy {
   void flush_returned(Cpu cpu, const FlushTlbInfo& info) {
     if (events != nullptr) *events += "; the flush RETURNS";
     if (!broken_) broken_ = incomplete(cpu, info);
-    if (info.trim_cpumask) measure(left_in_mask_of(guest_, cpu, info.mm));
     for (const BufferedStore& store : engine_->memory().buffer(cpu))
       if (store.note != 0 && !broken_) broken_ = change_unseen(cpu, info);
     if (info.has_mm) return truth_.flush_returned(info.mm, info.new_tlb_gen);
@@ -246,6 +254,11 @@ class GuestPolicy {
     if (!engine_->leaving()) measured.raise(now);
   }
 
+  /// All that the request has asked for is done.
+  void round_done(Cpu cpu, const FlushTlbInfo& request) {
+    if (request.trim_cpumask) measure(left_in_mask_of(guest_, cpu, request.mm));
+  }
+
   /// P8: what returns has taken effect everywhere.
   std::optional<Violation> incomplete(Cpu cpu, const FlushTlbInfo& info) const {
     const u32 left = calls_reach_[cpu] | broadcasts_reach_[cpu];
@@ -275,6 +288,7 @@ class GuestPolicy {
   HypercallHost& host_;
   WireJudge wire_;
   std::array<FlushTlbInfo, kMaxExploredCpus> request_;  // whose targets are chosen, by CPU
+  std::array<std::optional<FlushTlbInfo>, kMaxExploredCpus> sends_natively_;  // as IPIs, by CPU
   std::array<HostEffect, kMaxExploredCpus> effects_;
   std::array<u32, kMaxExploredCpus> calls_reach_{};  // by caller: CPUs still without the effect
   std::array<std::vector<Invlpgb>, kMaxExploredCpus> broadcasts_;

@@ -28,17 +28,18 @@ class SenderKnowledge {
   /// No other CPU takes part.
   void chose_itself(Cpu cpu) { senders_[cpu].chooses = false; }
 
-  /// The native path has chosen.
-  void chose(Cpu cpu, const CpuMask& targets) {
-    u64 known = 0;
-    targets.for_each([&](Cpu each) { known |= u64{1} << each; });
+  /// The native path has chosen. That the builder trims at once (the request itself does not) is
+  /// not among what was known before.
+  void chose(Cpu cpu, const CpuMask& targets, bool trims) {
+    u64 known = trims;
+    targets.for_each([&](Cpu each) { known |= u64{2} << each; });
     knows(cpu, kChose, known);
   }
 
   /// The IPIs are under way. Who has not answered is the engine's affair.
-  void sent(Cpu cpu, u32 targets) {
+  void sent(Cpu cpu, u32 targets, bool trims) {
     const u32 itself = targets & 1u << cpu;
-    knows(cpu, kSent, u64{itself != 0} << 1 | u64{targets != itself});
+    knows(cpu, kSent, u64{trims} << 2 | u64{itself != 0} << 1 | u64{targets != itself});
     senders_[cpu].chooses = false;
   }
 

@@ -86,6 +86,16 @@ before: [run A on 0, run A on 1, run A on 2]
 cpus: {0: mprotect A 1 page, 1: mprotect A 1 page, 2: mprotect A 1 page}
 YAML
 expect "a bound is no proof" 2 'bounded: the memory limit is reached' "$hvtlb" explore "$dir/three.yaml" --memory-limit 1
+cat >"$dir/stale.yaml" <<'YAML'
+hvtlb-litmus: 1
+machine: {cpus: 3, path: hyperv}
+rules: {era: v6.14}
+processes: [A, B]
+before: [run B on 0, run B on 1, run A on 1, run B on 2, tick 2000]
+cpus: {0: mprotect B 1 page, 2: mprotect B 1 page}
+YAML
+expect "what is measured" 0 'at most, at one moment: CPUs reached on another mm 1 \(P5\), bits left by a trim round 1 \(P6\)$' \
+  "$hvtlb" explore "$dir/stale.yaml" --memory tso
 "$hvtlb" explore Z03 --json >"$dir/z03.json"
 expect "a counterexample again" 3 '^The same as in the file, after the last step.' "$hvtlb" explore --replay "$dir/z03.json"
 expect "a counterexample from standard input" 3 '^The same' sh -c '"$0" explore --replay - <"$1"' "$hvtlb" "$dir/z03.json"

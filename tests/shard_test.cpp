@@ -58,6 +58,7 @@ TEST_P(Sharded, TheShardsComeToWhatTheWholeComesTo) {
       u64 prefixes = 0;
       u64 frontier = 0;
       ReachedSteps steps;
+      Measured measured;
       for (u32 index = 1; index <= of; ++index) {
         const ShardVerdict part = explore_shard(system, ends.options(model), {index, of});
         any_violates |= part.verdict.end == End::kViolation;
@@ -65,12 +66,14 @@ TEST_P(Sharded, TheShardsComeToWhatTheWholeComesTo) {
         prefixes += part.prefixes;
         frontier = part.frontier;
         steps.add(part.verdict.steps);
+        measured.raise(part.verdict.measured);
       }
       EXPECT_EQ(any_violates, whole.end == End::kViolation);
       EXPECT_EQ(prefixes, frontier);
       if (whole.end != End::kExhausted) continue;
       EXPECT_EQ(ends.states, whole_ends.states);
       EXPECT_EQ(steps.missing().size(), whole.steps.missing().size());
+      EXPECT_EQ(measured, whole.measured);
     }
   }
 }
@@ -170,6 +173,35 @@ TEST(Merge, AddsUpWhatAddsUp) {
   EXPECT_EQ(whole["steps"], cli::explore_printed("two-flushers Z03 --json").json()["steps"]);
   const TempFile file(printed.out);
   EXPECT_EQ(cli::explore_printed("--replay " + file.path()).exit_code, cli::kExitViolated);
+}
+
+TEST(Merge, TheMostOfAnyShardIsTheMostOfTheWhole) {
+  std::vector<json> parts{shard_of("switch --memory sc", 1, 2),
+                          shard_of("switch --memory sc", 2, 2)};
+  const auto measured = [](u32 lazy, u32 stale, u32 swept, u32 left) {
+    return json{{"lazy_reached", lazy},
+                {"stale_reached", stale},
+                {"swept_in", swept},
+                {"left_in_mask", left}};
+  };
+  parts[0]["results"][0]["measured"] = measured(2, 0, 1, 0);
+  parts[1]["results"][0]["measured"] = measured(1, 3, 0, 0);
+  EXPECT_EQ(merged(parts, " --json").json()["results"][0]["measured"], measured(2, 3, 1, 0));
+  const std::string line =
+      "at most, at one moment: lazy CPUs reached 2 (P5), CPUs reached on another mm 3 (P5), "
+      "CPUs that only ALL_PROCESSORS names 1 (P5)\n";
+  cli::Printed printed = merged(parts);
+  EXPECT_NE(printed.out.find(line), std::string::npos) << printed.out;
+  for (json& part : parts) part["results"][0]["measured"] = measured(0, 0, 0, 1);
+  printed = merged(parts);
+  EXPECT_NE(printed.out.find("at one moment: bits left by a trim round 1 (P6)\n"),
+            std::string::npos)
+      << printed.out;
+  for (json& part : parts) part["results"][0]["measured"] = measured(0, 0, 0, 0);
+  printed = merged(parts);
+  EXPECT_EQ(printed.out.find("at one moment"), std::string::npos) << printed.out;
+  parts[1]["results"][0].erase("measured");
+  EXPECT_EQ(refusal(parts), "F2: results[0]: measured: missing\n");
 }
 
 TEST(Merge, ABoundedShardLeavesItOpen) {
