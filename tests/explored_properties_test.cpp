@@ -184,7 +184,7 @@ TEST_P(MeasuredIn, OtherErasTheSameWithoutReductionAndSymmetry) {
   const Litmus litmus = std::get<LitmusFile>(read).litmus;
   for (const std::string_view name : {"v6.1", "v6.14", "v6.17.5", "filtered"})
     for (const bool hyperv : {false, true})
-      for (const u64 later : {0, 2000}) {
+      for (const u64 later : {u64{0}, u64{2000}}) {
         const Rules& rules = find_era(name)->rules;
         if (litmus.machine.invlpgb && !rules.global_asid) continue;
         Litmus changed = litmus;
